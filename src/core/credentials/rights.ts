@@ -105,7 +105,7 @@ export function rightsOfRole(role: string, customRole: CustomRole | null, editio
   return rightsOf({ ...ownerStanding, role, customRole }, { first: false, edition });
 }
 
-/** What `theirs` have and `mine` lack: a permission or, in words, the reach; undefined for nothing. */
+/** A permission or, in words, the reach that `theirs` have and `mine` lack; undefined for none. */
 export function exceeding(theirs: Rights, mine: Rights): string | undefined {
   const beyond = theirs.workspaceIds === null && mine.workspaceIds !== null ? "access to every workspace" : undefined;
   return lacked(theirs.permissions, mine.permissions) ?? beyond;

@@ -9,7 +9,7 @@ import {
   type ProviderName,
   splitModel,
 } from "./providers.ts";
-import { type ConnectionProvider, canServe, type ProviderRole, speechModels, transcriptionModels } from "./roles.ts";
+import { type ConnectionProvider, canServe, type ProviderRole } from "./roles.ts";
 
 /** A stored connection to a provider, without its key. */
 export interface KnownConnection {
@@ -36,7 +36,7 @@ export interface Binding extends BoundModel {
   fallbacks: readonly BoundModel[];
 }
 
-/** What a workspace admits (managed edition, M6). */
+/** The providers, models and connections that a workspace admits (managed edition, M6). */
 interface Admission {
   /** Null: every provider. `models` null: each of its models. */
   admitted: readonly { provider: ConnectionProvider; models: readonly string[] | null }[] | null;
@@ -109,9 +109,7 @@ export function defaultConnection(role: ProviderRole, facts: ModelFacts): Answer
 
 /** The model of a provider for an agent that binds none; null where the engine knows none. */
 export function usualModel(role: ProviderRole, facts: ModelFacts, provider: ConnectionProvider): string | null {
-  if (role === "transcription") return transcriptionModels[provider] ?? null;
-  if (role === "speech") return speechModels[provider] ?? null;
-  if (!isProviderName(provider)) return null;
+  if (role === "transcription" || role === "speech" || !isProviderName(provider)) return null;
   if (role === "embedding") return embeddingModels[provider]?.model ?? null;
   if (role === "fast") return fastModels[provider] ?? null;
   const { own, defaultModel } = facts;

@@ -46,7 +46,8 @@ export function resolveModel(role: ProviderRole, facts: ModelFacts, named?: stri
     case "embedding":
       return resolveEmbedding(facts);
     default:
-      return resolveSpeech(role, facts);
+      // No provider has a usual model for speech: an agent names its own.
+      return nothing;
   }
 }
 
@@ -133,17 +134,6 @@ function resolveEmbedding(facts: ModelFacts): Resolution {
   }
   if (hasAddress(facts, provider) || (chat.connection && !hasKey(facts, provider))) return nothing;
   return only(settings, facts, "environment");
-}
-
-function resolveSpeech(role: ProviderRole, facts: ModelFacts): Resolution {
-  const shared = defaultConnection(role, facts);
-  if (shared && problemOf(shared, facts) === null) return only(shared, facts, "default");
-  for (const provider of providerNames) {
-    const model = usualModel(role, facts, provider);
-    const one = model === null ? null : bySettings(facts, provider, model);
-    if (one && hasKey(facts, provider) && problemOf(one, facts) === null) return only(one, facts, "environment");
-  }
-  return nothing;
 }
 
 function only(wanted: Answerer, facts: ModelFacts, source: Source): Resolution {

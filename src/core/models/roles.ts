@@ -4,7 +4,7 @@ import { providerNames } from "./providers.ts";
 const connectionProviders = [...providerNames, "deepgram", "elevenlabs"] as const;
 export type ConnectionProvider = (typeof connectionProviders)[number];
 
-/** What an agent needs models for (managed edition, M6). */
+/** The purposes for which an agent calls models (managed edition, M6). */
 const providerRoles = ["chat", "fast", "embedding", "transcription", "speech"] as const;
 export type ProviderRole = (typeof providerRoles)[number];
 
@@ -17,17 +17,3 @@ export function canServe(provider: ConnectionProvider, role: ProviderRole): bool
   if (withSpeechAlone.includes(provider)) return false;
   return role !== "embedding" || !withoutEmbeddings.includes(provider);
 }
-
-/** The usual models that write down what is said. */
-export const transcriptionModels: Partial<Record<ConnectionProvider, string>> = {
-  openai: "gpt-4o-mini-transcribe",
-  deepgram: "nova-3",
-  elevenlabs: "scribe_v1",
-};
-
-/** The usual models that speak. */
-export const speechModels: Partial<Record<ConnectionProvider, string>> = {
-  openai: "gpt-4o-mini-tts",
-  deepgram: "aura-2-thalia-en",
-  elevenlabs: "eleven_flash_v2_5",
-};

@@ -356,27 +356,10 @@ describe("embedding", () => {
   });
 });
 
-describe.each([
-  { role: "transcription", usual: "gpt-4o-mini-transcribe", deep: "nova-3" },
-  { role: "speech", usual: "gpt-4o-mini-tts", deep: "aura-2-thalia-en" },
-] as const)("$role", ({ role, usual, deep }) => {
-  test.each<Row>([
-    ["nothing at all", {}, ["", "none", null]],
-    ["of the environment", { environment: openAiKey }, [`openai:${usual}`, "environment", null]],
-    ["none of a provider without it", { environment: new Set(["anthropic_api_key"]) }, ["", "none", null]],
-    [
-      "of the default connection",
-      { connections: [{ ...deepgram, isDefault: true }], environment: openAiKey },
-      [`deepgram:${deep}`, "default", null],
-    ],
-    [
-      "none of a default connection without it",
-      { connections: [{ ...claude, isDefault: true }], environment: openAiKey },
-      [`openai:${usual}`, "environment", null],
-    ],
-    ["a bound one", { connections: all, bindings: { [role]: bind("deepgram", "m") } }, ["deepgram:m", "bound", null]],
-    ["none that is not admitted", { environment: openAiKey, admission: admitting(["google"]) }, ["", "none", null]],
-  ])("%s", (_name, facts, expected) => {
-    expect(outcome(role, facts)).toEqual(expected);
-  });
+test.each(["transcription", "speech"] as const)("%s is of a bound connection with a named model alone", (role) => {
+  expect(outcome(role, { connections: all, environment: openAiKey })).toEqual(["", "none", null]);
+  const bindings = { [role]: bind("deepgram", "m") };
+  expect(outcome(role, { connections: all, bindings })).toEqual(["deepgram:m", "bound", null]);
+  const admission = admitting(["google"]);
+  expect(outcome(role, { connections: all, bindings, admission })).toEqual(["", "bound", "not-admitted"]);
 });
