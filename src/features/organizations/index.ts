@@ -13,12 +13,14 @@ import { workspaceRoutes } from "./workspaces/routes.ts";
 
 /** A management key for one command that this machine's operator runs. */
 export { issueOperatorKey } from "./keys/operator.ts";
+/** The other Owners of an organization who may sign in. */
+export { otherOwners } from "./members/owners.ts";
 /** Changes an organization's own data, under its lock. */
 export { writeOrganization } from "./write.ts";
 
 /**
- * `/api/organizations`, with their members, roles, invitations, workspaces and management keys, the mails of invitations, and the
- * deletion of expired ones and of deleted organizations.
+ * `/api/organizations`, with their members, roles, invitations, workspaces and management keys, the mails of invitations,
+ * and the deletion of expired ones and of deleted organizations.
  */
 export function organizationsFeature(services: Services, beforeAgentDelete: BeforeDelete): Contribution {
   return {

@@ -1,11 +1,9 @@
-import { and, asc, eq, inArray, isNull, ne, notExists } from "drizzle-orm";
-import { alias } from "drizzle-orm/pg-core";
+import { and, asc, eq, inArray, isNull, notExists } from "drizzle-orm";
 import { EngineError } from "../../core/errors.ts";
 import type { Db } from "../../db/client.ts";
-import { members, organizations, users } from "../../db/schema.ts";
+import { members, organizations } from "../../db/schema.ts";
 import { requireOtherPlatformAdmin } from "../account/index.ts";
-
-const other = alias(members, "other");
+import { otherOwners } from "../organizations/index.ts";
 
 /**
  * Throws the 409 for the last Platform Admin and for the last Owner of an organization: an account that may not sign in
@@ -24,24 +22,17 @@ export async function requireSuccessors(
     .where(inArray(organizations.id, own))
     .orderBy(asc(organizations.id))
     .for("no key update");
-  const another = tx
-    .select({ userId: other.userId })
-    .from(other)
-    .innerJoin(users, eq(users.id, other.userId))
-    .where(
-      and(
-        eq(other.organizationId, members.organizationId),
-        eq(other.roleKey, "owner"),
-        ne(other.userId, id),
-        eq(users.active, true),
-      ),
-    );
   const [left] = await tx
     .select({ slug: organizations.slug })
     .from(members)
     .innerJoin(organizations, eq(organizations.id, members.organizationId))
     .where(
-      and(eq(members.userId, id), eq(members.roleKey, "owner"), isNull(organizations.deletedAt), notExists(another)),
+      and(
+        eq(members.userId, id),
+        eq(members.roleKey, "owner"),
+        isNull(organizations.deletedAt),
+        notExists(otherOwners(tx, members.organizationId, id)),
+      ),
     )
     .orderBy(asc(organizations.slug))
     .limit(1);

@@ -7,6 +7,7 @@ import type { Db } from "../../../db/client.ts";
 import { members, users, workspaceMembers, workspaces } from "../../../db/schema.ts";
 import { requireOwner } from "../roles/grants.ts";
 import { findMember } from "./find.ts";
+import { otherOwners } from "./owners.ts";
 
 /**
  * Throws the 403 unless the caller is an Owner, as management keys are, and the 409 for the last active Owner. Call it
@@ -14,19 +15,7 @@ import { findMember } from "./find.ts";
  */
 export async function releaseOwner(tx: Db, membership: Membership, userId: string, deed: string): Promise<void> {
   requireOwner(membership, deed);
-  const [other] = await tx
-    .select({ userId: members.userId })
-    .from(members)
-    .innerJoin(users, eq(users.id, members.userId))
-    .where(
-      and(
-        eq(members.organizationId, membership.organizationId),
-        eq(members.roleKey, "owner"),
-        eq(users.active, true),
-        ne(members.userId, userId),
-      ),
-    )
-    .limit(1);
+  const [other] = await otherOwners(tx, membership.organizationId, userId).limit(1);
   if (!other) throw new EngineError("conflict", "The last Owner stays: make another member an Owner first");
 }
 
