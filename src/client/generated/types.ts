@@ -606,7 +606,7 @@ export interface CreatedPersonalToken {
 }
 
 export interface NewPersonalToken {
-  /** What it is for. */
+  /** Its purpose. */
   name: string;
   /** In 90 days when absent, within 365; for `installation` in 24 hours, and not later. */
   expiresAt?: string;
@@ -833,7 +833,7 @@ export interface RoleAnswer {
 export interface NewRole {
   key: string;
   name: string;
-  /** What the role may do; never `policy:manage`, `org.key:manage`, `org.role:manage`, `org:write`. */
+  /** Its permissions; never `policy:manage`, `org.key:manage`, `org.role:manage`, `org:write`. */
   permissions: Array<
     | "agent:read"
     | "agent.prompt:read"
@@ -883,7 +883,7 @@ export interface NewRole {
 
 export interface RoleChanges {
   name: string;
-  /** What the role may do; never `policy:manage`, `org.key:manage`, `org.role:manage`, `org:write`. */
+  /** Its permissions; never `policy:manage`, `org.key:manage`, `org.role:manage`, `org:write`. */
   permissions: Array<
     | "agent:read"
     | "agent.prompt:read"
@@ -1030,7 +1030,7 @@ export interface CreatedManagementKey {
 }
 
 export interface NewManagementKey {
-  /** What it is for. */
+  /** Its purpose. */
   name: string;
   /** In the future; absent or null: it does not expire. */
   expiresAt?: string | null;

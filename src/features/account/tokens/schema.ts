@@ -16,7 +16,7 @@ export const NewToken = z
     name: zText(64)
       .trim()
       .min(1, "must not be empty")
-      .openapi({ description: "What it is for.", example: "Nightly export" }),
+      .openapi({ description: "Its purpose.", example: "Nightly export" }),
     expiresAt: zMoment().optional().openapi({
       description: "In 90 days when absent, within 365; for `installation` in 24 hours, and not later.",
       example: "2027-01-01T00:00:00Z",

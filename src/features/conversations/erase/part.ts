@@ -84,7 +84,7 @@ async function eraseIn(tx: Db, services: Services, { person, id, found }: Affect
       awaiting: sql`case when ${isOneOf(awaiting, turnIds, "uuid")} then null else ${awaiting} end`,
     })
     .where(eq(conversations.id, id));
-  // What the agent asked others about it.
+  // The conversations in which the agent asked others about it.
   const asked = await tx.select({ id: conversations.id }).from(conversations).where(eq(conversations.parentId, id));
   const affected: ActingConversation[] = [{ agentId: conversation.agentId, ref: conversation.ref }];
   for (const child of asked) affected.push(...(await eraseWhole(tx, services, person, child.id)));

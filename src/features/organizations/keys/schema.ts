@@ -9,7 +9,7 @@ const id = z.uuid().openapi({ example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d" })
 
 export const NewManagementKey = z
   .object({
-    name: Name.openapi({ description: "What it is for.", example: "CI" }),
+    name: Name.openapi({ description: "Its purpose.", example: "CI" }),
     expiresAt: zMoment()
       .refine((text) => isCommonYear(new Date(text)), uncommonYear)
       .nullish()

@@ -10,7 +10,7 @@ export const rolePath = organizationPath.extend({
 const fields = {
   name: zText(64).trim().min(1, "must not be empty").openapi({ example: "Auditor" }),
   permissions: Permissions.max(permissions.length).openapi({
-    description: `What the role may do; never ${withheldPermissions.map((one) => `\`${one}\``).join(", ")}.`,
+    description: `Its permissions; never ${withheldPermissions.map((one) => `\`${one}\``).join(", ")}.`,
     example: ["audit_log:read", "org:read"],
   }),
   allWorkspaces: z.boolean().optional().openapi({

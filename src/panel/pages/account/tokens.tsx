@@ -70,7 +70,7 @@ interface Values {
 
 const blank: Values = { name: "", scope: "organization", days: "90", narrow: false, permissions: [] };
 
-/** What the person may do here; for a Platform Admin, what Owners may. */
+/** The person's permissions here; for a Platform Admin, those of Owners. */
 async function readOwn(): Promise<readonly Permission[]> {
   if (!isPlatformAdmin.value) return organization.value?.permissions ?? [];
   const { roles } = await api.listRoles({ orgSlug: orgSlug.value });
@@ -94,7 +94,7 @@ function NewToken({ onCreated, onClose }: { onCreated: () => void; onClose: () =
   if (made.value) return <Made made={made.value} onClose={onClose} />;
   const { scope, narrow } = form.values;
   const fields: FieldTable<Values> = [
-    { name: "name", label: "Name", hint: "What it is for.", required: true, autofocus: true, maxLength: 64 },
+    { name: "name", label: "Name", hint: "Its purpose.", required: true, autofocus: true, maxLength: 64 },
     {
       name: "scope",
       label: "Works in",
