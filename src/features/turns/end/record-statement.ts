@@ -1,16 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/pg-core";
-import {
-  assign,
-  column,
-  fields,
-  insertInto,
-  type JsonRow,
-  jsonFits,
-  jsonRows,
-  type RowOf,
-} from "../../../db/fragments.ts";
-import { conversations, files, hookExecutions, isOpen, jobs, messages, toolCalls, turns } from "../../../db/schema.ts";
+import { assign, fields, insertInto, type JsonRow, jsonFits, jsonRows, type RowOf } from "../../../db/fragments.ts";
+import { conversations, files, hookExecutions, jobs, messages, toolCalls, turns } from "../../../db/schema.ts";
 import { statement, type Values } from "../../../db/statement.ts";
 import { unlessWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
@@ -18,27 +9,18 @@ import { searchColumn, withExtracted } from "../../conversations/index.ts";
 import { alongsideParts, alongsideTypes, isSuperseded } from "../alongside.ts";
 import { onceSettled, settleTurn } from "../budget/budget.ts";
 import { titlesJob } from "../follow-up/due.ts";
+import { closedTurn, closedTypes } from "./closed-turn.ts";
 
 // RECORD is the one statement after the model: it closes the turn, frees the conversation and stores the reply. A turn
 // runs one of four variants. Each part of a statement costs time, even for no rows: the parts that few turns need would
 // make each turn a tenth slower.
 
 const valueTypes = {
-  turnId: "uuid",
-  owner: "uuid",
-  status: "text",
-  promptTokens: "int",
-  completionTokens: "int",
-  ttftMs: "int | null",
-  durationMs: "int",
-  errorCode: "text | null",
-  suspended: "jsonb | null",
-  debug: "jsonb | null",
+  ...closedTypes,
   charged: "int",
   contextTokens: "int | null",
   bytesPerToken: "real | null",
   stateChanges: "jsonb | null",
-  messageCount: "int",
   messages: "jsonb | null",
   calls: "jsonb | null",
   hooks: "jsonb | null",
@@ -137,35 +119,6 @@ export const repeatStatement = statement(
     return sql<RowOf<typeof row>>`select ${row} from ${turns} where ${settled}`;
   },
 );
-
-/** Closes the turn if it is open and belongs to this process. */
-function closedTurn({ turnId, owner, status, debug, ...values }: RecordValues, condition = sql`true`): SQL {
-  const { id, budgetMonth, createdAt } = turns;
-  const { promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended } = values;
-  const closed = {
-    status,
-    promptTokens,
-    completionTokens,
-    messageCount,
-    ttftMs,
-    durationMs,
-    errorCode,
-    suspended,
-    finishedAt: sql`now()`,
-    // A failed turn leaves its key to the client's next attempt.
-    idempotencyKey: sql`case when ${status} in ('done', 'approval') then ${turns.idempotencyKey} end`,
-    // The debug data of a deleted conversation is not stored.
-    debug: sql`case when ${turns.conversationId} is not null then ${debug} end`,
-  };
-  // Also charges a turn that began before the budget existed.
-  const month = sql`coalesce(${budgetMonth}, date_trunc('month', ${createdAt} at time zone 'UTC')::date)`;
-  return sql`
-    update ${turns} set ${assign(turns, closed)}
-    where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)} and ${condition}
-    returning ${id}, ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.subject},
-      ${turns.continues}, ${turns.reserved}, ${turns.userReserved},
-      ${month} as ${column(budgetMonth)}`;
-}
 
 /** Frees the conversation for its next turn. */
 function freedConversation(
