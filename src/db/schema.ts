@@ -5,6 +5,7 @@ export * from "./tables/conversations.ts";
 export * from "./tables/identity.ts";
 export * from "./tables/memories.ts";
 export * from "./tables/messengers.ts";
+export * from "./tables/providers.ts";
 export * from "./tables/retention.ts";
 export * from "./tables/room.ts";
 export * from "./tables/secrets.ts";

@@ -1,3 +1,4 @@
+import { eq } from "drizzle-orm";
 import { bcrypt } from "hash-wasm";
 import { expect, test } from "vitest";
 import { createMessengers } from "../../src/adapters/messengers/index.ts";
@@ -6,7 +7,7 @@ import { createCipher } from "../../src/core/credentials/cipher.ts";
 import { newToken } from "../../src/core/credentials/tokens.ts";
 import { newId, toHex } from "../../src/core/ids.ts";
 import type { RunText } from "../../src/db/migrate.ts";
-import { agentTools } from "../../src/db/schema.ts";
+import { agentTools, budgetPeriods, usageDaily } from "../../src/db/schema.ts";
 import { createEngine } from "../../src/engine.ts";
 import { successorsOf } from "../../src/features/tools/index.ts";
 import { shippedPlugins } from "../../src/plugins/index.ts";
@@ -112,6 +113,12 @@ async function leaveRows(run: RunText, managementKey: string) {
       [agent, "readSkill", "manual", false],
     ].map(quoted),
   );
+  await insert("budget_periods", "agent_id, month, used, reserved", quoted([agent, "2026-10-01", 700, 50]));
+  await insert(
+    "usage_daily",
+    "agent_id, day, channel, model, turns, messages, prompt_tokens, completion_tokens",
+    quoted([agent, "2026-10-01", "web", "demo:demo", 3, 6, 400, 300]),
+  );
   const hook = (toolName: string, args: object, position: number) =>
     quoted([newId(), agent, "message_received", JSON.stringify({ toolName, args }), position]);
   await insert(
@@ -159,6 +166,7 @@ test("an installation from before 1.2.0 goes on as the release notes say", async
   await expectBotRegistered(h);
   await expectManagementKey(h);
   await expectKeyRotates(h);
+  await expectCostsUnknown(h);
 });
 
 async function channelOf({ get }: Upgraded, slug: string, type: string) {
@@ -275,4 +283,15 @@ async function expectKeyRotates({ services }: Upgraded) {
   const body = JSON.stringify({ model: "helper", messages: [{ role: "user", content: "Hi" }] });
   const headers = { "Content-Type": "application/json", Authorization: `Bearer ${agentKey}` };
   expect((await app.request("/v1/chat/completions", { method: "POST", headers, body })).status).toBe(200);
+}
+
+/** Turns of old count as turns of unknown cost, and their tokens as before. */
+async function expectCostsUnknown({ services }: Upgraded) {
+  const { db } = services.database;
+  expect(await db.select().from(budgetPeriods).where(eq(budgetPeriods.month, "2026-10-01"))).toEqual([
+    { agentId: names.agent, month: "2026-10-01", used: 700, reserved: 50, costUsed: 0, costReserved: 0 },
+  ]);
+  expect(await db.select().from(usageDaily).where(eq(usageDaily.day, "2026-10-01"))).toEqual([
+    expect.objectContaining({ agentId: names.agent, turns: 3, promptTokens: 400, costMicros: 0, priced: 0 }),
+  ]);
 }

@@ -1,11 +1,11 @@
 import { providerNames } from "./providers.ts";
 
 /** The providers that a connection can be of: those of language models, and those of speech alone. */
-const connectionProviders = [...providerNames, "deepgram", "elevenlabs"] as const;
+export const connectionProviders = [...providerNames, "deepgram", "elevenlabs"] as const;
 export type ConnectionProvider = (typeof connectionProviders)[number];
 
 /** The purposes for which an agent calls models (managed edition, M6). */
-const providerRoles = ["chat", "fast", "embedding", "transcription", "speech"] as const;
+export const providerRoles = ["chat", "fast", "embedding", "transcription", "speech"] as const;
 export type ProviderRole = (typeof providerRoles)[number];
 
 const withoutEmbeddings: readonly ConnectionProvider[] = ["anthropic", "demo"];

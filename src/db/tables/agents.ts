@@ -53,6 +53,9 @@ export const agents = pgTable(
     timezone: text("timezone").notNull().default("UTC"),
     monthlyTokenBudget: bigint("monthly_token_budget", { mode: "number" }),
     userMonthlyTokenBudget: bigint("user_monthly_token_budget", { mode: "number" }),
+    /** Budgets of money are in millionths of the currency unit of the organization's prices. */
+    monthlyCostBudget: bigint("monthly_cost_budget", { mode: "number" }),
+    userMonthlyCostBudget: bigint("user_monthly_cost_budget", { mode: "number" }),
     optoutEnabled: boolean("optout_enabled").notNull().default(false),
     optoutStopKeywords: text("optout_stop_keywords").array().notNull().default(["STOP"]),
     optoutResumeKeywords: text("optout_resume_keywords").array().notNull().default(["START"]),

@@ -12,6 +12,9 @@ const period = () => ({
   used: bigint("used", { mode: "number" }).notNull().default(0),
   /** Tokens reserved for running model calls. */
   reserved: bigint("reserved", { mode: "number" }).notNull().default(0),
+  /** The same in millionths of the currency unit. */
+  costUsed: bigint("cost_used", { mode: "number" }).notNull().default(0),
+  costReserved: bigint("cost_reserved", { mode: "number" }).notNull().default(0),
 });
 
 /** An agent's usage in a month, for agents with a budget. */
@@ -26,12 +29,14 @@ export const userBudgetPeriods = pgTable(
   (table) => [primaryKey({ columns: [table.agentId, table.subject, table.month] })],
 );
 
-/** The tokens that a running background call has reserved in its agent's month. A turn's are in its own row. */
+/** The tokens and money that a running background call has reserved in its agent's month. A turn's are in its own row. */
 export const budgetHolds = pgTable("budget_holds", {
   id: id(),
   agentId: ofAgent(),
   month: month(),
   tokens: integer("tokens").notNull(),
+  /** In millionths of the currency unit. */
+  cost: bigint("cost", { mode: "number" }).notNull().default(0),
   /** The process of the call counts as dead after this. */
   leaseUntil: moment("lease_until").notNull(),
 });

@@ -128,6 +128,11 @@ export const turns = pgTable(
     /** Tokens that the end user's budget reserves, in the same month. */
     userReserved: integer("user_reserved").notNull().default(0),
     budgetMonth: date("budget_month"),
+    /** In millionths of the currency unit; null while unknown. */
+    costMicros: bigint("cost_micros", { mode: "number" }),
+    /** The same two reservations in millionths of the currency unit. */
+    costReserved: bigint("cost_reserved", { mode: "number" }).notNull().default(0),
+    userCostReserved: bigint("user_cost_reserved", { mode: "number" }).notNull().default(0),
     ttftMs: integer("ttft_ms"),
     durationMs: integer("duration_ms"),
     errorCode: text("error_code"),

@@ -20,9 +20,13 @@ export const usageRollups = pgTable(
 /** The UTC day on which turns were created. */
 const day = () => date("day").notNull();
 
-const tokens = () => ({
+const sums = () => ({
   promptTokens: bigint("prompt_tokens", { mode: "number" }).notNull(),
   completionTokens: bigint("completion_tokens", { mode: "number" }).notNull(),
+  /** The cost of the priced turns, in millionths of the currency unit. */
+  costMicros: bigint("cost_micros", { mode: "number" }).notNull().default(0),
+  /** The number of turns whose cost is known. */
+  priced: integer("priced").notNull().default(0),
 });
 
 export const usageDaily = pgTable(
@@ -35,7 +39,7 @@ export const usageDaily = pgTable(
     model: text("model").notNull(),
     turns: integer("turns").notNull(),
     messages: integer("messages").notNull(),
-    ...tokens(),
+    ...sums(),
   },
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.channel, table.model] })],
 );
@@ -81,7 +85,7 @@ export const userUsageDaily = pgTable(
     /** Without a foreign key: the numbers outlive the conversation. */
     conversationId: uuid("conversation_id").notNull(),
     turns: integer("turns").notNull(),
-    ...tokens(),
+    ...sums(),
   },
   (table) => [primaryKey({ columns: [table.agentId, table.day, table.subject, table.conversationId] })],
 );
