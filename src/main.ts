@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import manifest from "../package.json" with { type: "json" };
 import { createMessengers } from "./adapters/messengers/index.ts";
 import { createModels } from "./adapters/models/index.ts";
 import { systemClock } from "./adapters/node/clock.ts";
@@ -39,10 +38,9 @@ import { AgentSecrets } from "./core/scrub/agent-secrets.ts";
 import { pause } from "./core/time/pause.ts";
 import { repeat } from "./core/time/repeat.ts";
 import { operatorCollector } from "./core/tracing.ts";
+import { version } from "./core/version.ts";
 import { createEngine, type Engine, type OwnerAccount } from "./engine.ts";
 import { shippedPlugins } from "./plugins/index.ts";
-
-export const version: string = manifest.version;
 
 const renewalMs = 5_000;
 const upkeepMs = 10_000;

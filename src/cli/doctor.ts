@@ -6,7 +6,8 @@ import { callProviders, checkProviders } from "../adapters/node/machine/provider
 import { localAddress } from "../core/addresses.ts";
 import { type Check, fail, ok, warn } from "../core/check.ts";
 import { ConfigError, type Environment, parseSettings, type Settings } from "../core/config.ts";
-import { installedPlugins, version } from "../main.ts";
+import { version } from "../core/version.ts";
+import { installedPlugins } from "../main.ts";
 import type { Flags } from "./arguments.ts";
 import { checkStorage } from "./doctor/storage.ts";
 import { print, printJson } from "./print.ts";

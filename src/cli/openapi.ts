@@ -12,6 +12,7 @@ import { CurrentPolicies } from "../core/policies.ts";
 import { AgentSecrets } from "../core/scrub/agent-secrets.ts";
 import { untraced } from "../core/tracing.ts";
 import { createEngine } from "../engine.ts";
+import { print } from "./print.ts";
 import { unserved } from "./unserved.ts";
 
 const nobody = () => {
@@ -22,8 +23,13 @@ const unused = async (): Promise<never> => {
   throw new Error("A description needs no database");
 };
 
+/** Prints the OpenAPI document. */
+export async function printApi(): Promise<void> {
+  await print(`${JSON.stringify(await describeApi(), null, 2)}\n`);
+}
+
 /** The OpenAPI document, made without settings and database. */
-export async function describeApi(): Promise<object> {
+async function describeApi(): Promise<object> {
   const log = createLog({ level: "silent", pretty: false, secrets: [] });
   const engine = createEngine({
     database: {

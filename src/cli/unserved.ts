@@ -1,6 +1,6 @@
 import { openEdition } from "../core/edition.ts";
+import { version } from "../core/version.ts";
 import type { createEngine } from "../engine.ts";
-import { version } from "../main.ts";
 
 /** The options of an engine that serves no requests. */
 export const unserved: Parameters<typeof createEngine>[0]["options"] = {

@@ -1,21 +1,10 @@
-import type { Environment } from "../core/config.ts";
-import { StartError } from "../core/errors.ts";
-import { openEngine, prepare, type RunningServer, type Setup, startServer, version } from "../main.ts";
 import { applyFlags } from "./apply/options.ts";
-import { describeCommand, describeVerb, type Flags, parseCommand, type Verb } from "./arguments.ts";
-import { chat, type Streams } from "./chat.ts";
-import { nameCommand } from "./command-name.ts";
-import { doctor } from "./doctor.ts";
-import { describeApi } from "./openapi.ts";
-import { print } from "./print.ts";
-import { type QuickstartOptions, quickstart, readQuickstart } from "./quickstart.ts";
-import { changePlatformAdmin, forgetSecrets, resetPassword, rotateKey } from "./rescue.ts";
-import { stopOnSignals } from "./signals.ts";
+import type { Flags, Verb } from "./arguments.ts";
 import { targetFlags } from "./target/options.ts";
 
 const json = { type: "boolean", description: "Print one line of JSON, for a script." } as const;
 
-const verbs = {
+export const verbs = {
   serve: { summary: "Serve the API (the default).", flags: {} },
   quickstart: {
     summary: "Make an owner, an agent and its key, serve, and show a first call.",
@@ -85,89 +74,9 @@ again belongs into ENCRYPTION_KEY_PREVIOUS instead. Exit codes: 0 dropped or not
   },
 } as const satisfies Record<string, Verb>;
 
-/** Runs one command line. Resolves when it is done or the server runs; rejects with an error for `explain`. */
-export async function runCommand(
-  line: readonly string[],
-  environment: Environment,
-  problem: string | null,
-): Promise<void> {
-  nameCommand(environment);
-  const { name, named, flags, argument = "" } = parseCommand(line, verbs);
-  if (flags.version) return print(`${version}\n`);
-  if (flags.help) return print(named ? describeVerb(name, verbs[name]) : describeCommand(verbs));
-  if (name === "openapi") return print(`${JSON.stringify(await describeApi(), null, 2)}\n`);
-  if (problem !== null) throw new StartError(problem);
-  await run({ name, flags, argument }, environment);
-}
-
-interface Command {
+export interface Command {
   name: keyof typeof verbs;
   flags: Flags;
   /** The argument of the verb; empty for verbs that have none. */
   argument: string;
-}
-
-async function run({ name, flags, argument }: Command, environment: Environment): Promise<void> {
-  if (name === "doctor") {
-    process.exitCode = await doctor(environment, flags);
-    return;
-  }
-  if (name === "chat" || name === "apply" || name === "pull") {
-    const streams: Streams = { input: process.stdin, output: process.stdout, notes: process.stderr };
-    const talk = await conversations[name]();
-    process.exitCode = await talk(argument, flags, environment, streams);
-    return;
-  }
-  const options: QuickstartOptions | undefined = name === "quickstart" ? readQuickstart(flags, environment) : undefined;
-  const setup = prepare(environment, { terminal: process.stderr.isTTY === true });
-  if (name === "migrate") return migrate(setup);
-  if (name === "rotate-key") return rotateKey(setup, flags);
-  if (name === "forget-secrets") return forgetSecrets(setup, flags);
-  if (name === "reset-password") return resetPassword(setup, argument, flags);
-  if (name === "platform-admin") return changePlatformAdmin(setup, argument, flags);
-  await serve(setup, options);
-}
-
-/** The commands that print while they run. Those for files are loaded only when they run, since no server needs them. */
-const conversations = {
-  chat: async () => chat,
-  apply: async () => (await import("./apply.ts")).apply,
-  pull: async () => (await import("./pull.ts")).pull,
-};
-
-async function serve(setup: Setup, options: QuickstartOptions | undefined): Promise<void> {
-  const { OWNER_EMAIL: email, OWNER_PASSWORD: password, DRAIN_SECONDS, SHUTDOWN_GRACE_SECONDS } = setup.settings;
-  // `quickstart` creates the owner itself, to know whether there already was one.
-  const owner = !options && email && password ? { email, password } : undefined;
-  const starting = startServer(setup, owner);
-  stopOnSignals({
-    stop: async () => (await starting).stop(),
-    longestMs: (DRAIN_SECONDS + SHUTDOWN_GRACE_SECONDS) * 1000,
-    log: setup.log,
-    byNpm: setup.environment.npm_command !== undefined,
-  });
-  const server = await starting;
-  if (!options) return print(invitation(server, setup));
-  try {
-    await print(await quickstart(server, { ...options, panel: setup.settings.PANEL === "on" }));
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
-}
-
-function invitation({ address, setupToken }: RunningServer, { settings }: Setup): string {
-  if (setupToken === null) return "";
-  const base = settings.BASE_URL ?? address;
-  if (settings.PANEL === "on") {
-    return `There is no owner yet. Open this link to become it; it works once:\n\n  ${base}/setup?token=${setupToken}\n\n`;
-  }
-  const body = JSON.stringify({ token: setupToken, email: "owner@example.com", password: "…" });
-  return `There is no owner yet. Become it with a call that works once:\n\n  curl ${base}/api/setup -H "Content-Type: application/json" -d '${body}'\n\n`;
-}
-
-async function migrate(setup: Setup): Promise<void> {
-  const { close } = await openEngine(setup, "http://localhost");
-  await close();
-  await print("The database is up to date.\n");
 }

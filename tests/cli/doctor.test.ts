@@ -20,6 +20,7 @@ import type { Check } from "../../src/core/check.ts";
 import { parseSettings } from "../../src/core/config.ts";
 import { newId } from "../../src/core/ids.ts";
 import { defaultPolicies, type Policies } from "../../src/core/policies.ts";
+import { version } from "../../src/core/version.ts";
 import { agents, jobs, secrets, workspaces } from "../../src/db/schema.ts";
 import type { Engine } from "../../src/engine.ts";
 import {
@@ -29,7 +30,7 @@ import {
   checkMessages,
   checkPolicies,
 } from "../../src/features/health/checks.ts";
-import { openEngine, prepare, version } from "../../src/main.ts";
+import { openEngine, prepare } from "../../src/main.ts";
 import { fillDirectory } from "../embedded.ts";
 import { type Reply, refusal, startFakeProvider } from "../fake-provider.ts";
 

@@ -83,8 +83,20 @@ test("the PDF library is loaded by the first call only", () => {
 });
 
 test("a start loads no library that most servers have no use for", () => {
+  const libraries = librariesOf("src/main.ts");
+  expect(libraries).toEqual(expect.arrayContaining(["hono", "drizzle-orm", "zod"]));
+  const needless = /^(marked|fflate|yaml|prom-client|@ai-sdk\/(?!provider$)|@modelcontextprotocol|pdf)/;
+  expect(libraries.filter((library) => needless.test(library))).toEqual([]);
+});
+
+test("a short command loads no engine", () => {
+  expect(librariesOf("src/cli/run.ts")).not.toContain("drizzle-orm");
+});
+
+/** The libraries in the part that has this file, and in the parts that it loads at once. */
+function librariesOf(file: string): string[] {
   const parts = readParts();
-  const loaded = new Set([...parts.keys()].filter((name) => parts.get(name)?.includes("\n// src/main.ts\n")));
+  const loaded = new Set([...parts.keys()].filter((name) => parts.get(name)?.includes(`\n// ${file}\n`)));
   expect(loaded.size).toBe(1);
   for (const name of loaded) {
     for (const [, other = ""] of parts.get(name)?.matchAll(/^(?:import|.*\bfrom) "\.\/([^"]+)";$/gm) ?? [])
@@ -93,11 +105,8 @@ test("a start loads no library that most servers have no use for", () => {
   const headings = [...loaded].flatMap(
     (name) => parts.get(name)?.match(/^\/\/ node_modules\/(@[^/]+\/)?[^/]+/gm) ?? [],
   );
-  const libraries = [...new Set(headings.map((heading) => heading.slice("// node_modules/".length)))];
-  expect(libraries).toEqual(expect.arrayContaining(["hono", "drizzle-orm", "zod"]));
-  const needless = /^(marked|fflate|yaml|prom-client|@ai-sdk\/(?!provider$)|@modelcontextprotocol|pdf)/;
-  expect(libraries.filter((library) => needless.test(library))).toEqual([]);
-});
+  return [...new Set(headings.map((heading) => heading.slice("// node_modules/".length)))];
+}
 
 test("no script runs at install, and one library is installed with it", () => {
   const { scripts, dependencies, optionalDependencies, peerDependencies } = readManifest(root);
