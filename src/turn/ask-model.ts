@@ -1,11 +1,12 @@
 import type { Clock } from "../core/ports.ts";
 import { pause } from "../core/time/pause.ts";
-import { BlockedReply, classifyFailure, isRetryable, retryDelayMs } from "./failure.ts";
+import { BlockedReply, classifyFailure, isRetryable, mayFallBack, retryDelayMs } from "./failure.ts";
 import type { TurnFold } from "./fold.ts";
 import { ModelCall } from "./model-call.ts";
+import { awake, noteAnswer, noteCall, type TurnModel, type TurnModels } from "./models.ts";
 import { callOptions, type ToolUse } from "./prompt.ts";
 import type { StepFold } from "./step.ts";
-import type { StepType, Tell, TurnInput } from "./types.ts";
+import type { Limits, StepType, Tell, TurnInput } from "./types.ts";
 
 /** How often a model call without output is attempted, unless the input sets a number. */
 const usualAttempts = 3;
@@ -16,7 +17,11 @@ interface Running {
   signal: AbortSignal;
   clock: Clock;
   tell: Tell;
+  /** The end of the turn's time limit, in milliseconds since the epoch. */
+  endsAt: number;
 }
+
+type Silences = Pick<Limits, "connectMs" | "silenceMs">;
 
 interface StepPlan {
   index: number;
@@ -26,33 +31,83 @@ interface StepPlan {
   buffered: boolean;
 }
 
-/** Calls the model for one step and emits its events; repeats a call without output when a retry may succeed. */
+/**
+ * Calls the models for one step, in their order, until one of them answers; emits its events. Another model is called
+ * only while the step has no output.
+ */
 export async function askModel(running: Running, plan: StepPlan): Promise<StepFold> {
+  const [first] = running.input.models;
+  const models = awake(running.input.models);
+  const { index } = plan;
+  if (models[0] !== first) {
+    running.tell({ type: "model-fallback", index, from: first.named, to: models[0].named, failure: null });
+  }
+  return askInOrder(running, plan, models);
+}
+
+async function askInOrder(running: Running, plan: StepPlan, [model, ...others]: TurnModels): Promise<StepFold> {
+  const [next, ...rest] = others;
+  if (!next) return askRepeatedly(running, plan, model);
+  try {
+    return await callModel(running, plan, model, shareOf(running, others.length + 1));
+  } catch (error) {
+    if (running.turn.said || running.signal.aborted || !mayFallBack(error)) throw error;
+    const failure = classifyFailure(error);
+    running.tell({ type: "model-fallback", index: plan.index, from: model.named, to: next.named, failure });
+  }
+  return askInOrder(running, plan, [next, ...rest]);
+}
+
+/** The longest silences of a model when `left` models are left: an equal share of the turn's remaining time. */
+function shareOf({ input: { limits }, clock, endsAt }: Running, left: number): Silences {
+  const share = Math.max(1, Math.floor((endsAt - clock.now()) / left));
+  return { connectMs: Math.min(limits.connectMs, share), silenceMs: Math.min(limits.silenceMs, share) };
+}
+
+/** Calls the last model, and repeats a call without output when a retry may succeed. */
+async function askRepeatedly(running: Running, plan: StepPlan, model: TurnModel): Promise<StepFold> {
   const { input, turn, signal, clock, tell } = running;
   const { index, stepType } = plan;
-  const options = callOptions(input, turn, plan.toolUse);
   const { attempts = usualAttempts } = input.limits;
   for (let attempt = 1; ; attempt += 1) {
-    const step = turn.begin(index, stepType);
-    signal.throwIfAborted();
-    step.asked = true;
-    const call = new ModelCall(input, options, signal, clock);
     try {
-      await readReply(running, call, step, plan.buffered);
-      requireFinish(step);
-      return step;
-    } catch (thrown) {
-      const error = call.reasonFor(thrown);
-      const retry = !step.said && attempt < attempts && !signal.aborted && isRetryable(error);
+      return await callModel(running, plan, model, input.limits);
+    } catch (error) {
+      const retry = !turn.said && attempt < attempts && !signal.aborted && isRetryable(error);
       if (!retry) throw error;
-      call.close();
-      turn.begin(index, stepType);
+      turn.begin(index, stepType, model.named);
       const waitMs = retryDelayMs(error, attempt);
       tell({ type: "model-retry", index, attempt, failure: classifyFailure(error), waitMs });
       await pause(clock, waitMs, signal);
-    } finally {
-      call.close();
     }
+  }
+}
+
+async function callModel(
+  running: Running,
+  { index, stepType, toolUse, buffered }: StepPlan,
+  model: TurnModel,
+  limits: Silences,
+): Promise<StepFold> {
+  const { input, turn, signal, clock } = running;
+  const step = turn.begin(index, stepType, model.named);
+  signal.throwIfAborted();
+  step.asked = true;
+  noteCall(model);
+  const options = callOptions(input, turn.promptFor(model.named), toolUse);
+  const call = new ModelCall({ model, options, limits, signal, clock });
+  try {
+    await readReply(running, call, step, buffered);
+    requireFinish(step);
+    noteAnswer(model, true);
+    return step;
+  } catch (thrown) {
+    const error = call.reasonFor(thrown);
+    if (step.said) noteAnswer(model, true);
+    else if (!signal.aborted && mayFallBack(error)) noteAnswer(model, false);
+    throw error;
+  } finally {
+    call.close();
   }
 }
 

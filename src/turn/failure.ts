@@ -16,6 +16,9 @@ const longestRetrySeconds = 86_400;
 /** Thrown when a turn ended without an answer. The message is shown to the caller. */
 export class NoAnswer extends Error {}
 
+/** Thrown when a time limit of the engine passed. The message is shown to the caller. */
+export class OutOfTime extends Error {}
+
 /** Thrown when the provider's filter removed the whole reply. The message is for the log. */
 export class BlockedReply extends Error {}
 
@@ -32,6 +35,7 @@ export function classifyFailure(error: unknown): Failure {
     return { code: "provider-failed", message: "The model provider blocked this prompt or its reply", cause: error };
   }
   if (error instanceof NoAnswer) return { code: "provider-failed", message: error.message, cause: error };
+  if (error instanceof OutOfTime) return { code: "provider-timeout", message: error.message, cause: error };
   if (isOurs(error)) return { code: "internal", message: "Internal server error", cause: error };
   const status = statusOf(error);
   const hint = hintFor(error, status);
@@ -76,6 +80,24 @@ export function isRetryable(error: unknown): boolean {
   return (APICallError.isInstance(error) && error.isRetryable) || isNetworkError(error);
 }
 
+/** The refusals of a key, of an account's limits and of a model's name, which another provider may not repeat. */
+const ofOneProvider: ReadonlySet<number> = new Set([401, 403, 404, 408, 429]);
+
+/**
+ * Whether another model may answer after this failure of a call (managed edition, M6 "Fallback"): the provider refused
+ * the key or knows no such model, is overloaded or broken, or could not be reached in time. It may not when the provider
+ * refused the request itself.
+ */
+export function mayFallBack(error: unknown): boolean {
+  if (error instanceof OutOfTime || error instanceof ProviderSetupError) return true;
+  if (error instanceof NoAnswer || error instanceof BlockedReply || isOurs(error)) return false;
+  const status = statusOf(error);
+  if (status !== undefined) return ofOneProvider.has(status) || status >= 500;
+  // An unreachable address, or a stream that broke.
+  if (APICallError.isInstance(error) && (error.statusCode === undefined || error.isRetryable)) return true;
+  return isNetworkError(error) || isTimeout(error);
+}
+
 /** Whether a model call failed for a reason that will not go away. */
 export function isRefused(error: unknown): boolean {
   if (error instanceof NoAnswer || error instanceof BlockedReply || error instanceof ProviderSetupError) return true;
@@ -97,6 +119,11 @@ function isOurs(error: unknown): boolean {
 
 /** HTTP statuses for the `type` or `code` of an error inside a stream. */
 const wordedStatus: Readonly<Record<string, number>> = {
+  authentication_error: 401,
+  invalid_api_key: 401,
+  permission_error: 403,
+  model_not_found: 404,
+  not_found_error: 404,
   rate_limit_exceeded: 429,
   rate_limit_error: 429,
   insufficient_quota: 429,

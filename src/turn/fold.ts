@@ -1,6 +1,8 @@
 import type { Clock } from "../core/ports.ts";
 import { elapsedMs } from "../core/time/elapsed.ts";
 import type { Reply } from "./hooks.ts";
+import { type AnsweredStep, isSameModel, type NamedModel } from "./models.ts";
+import { hasContent, type SoFar, withoutReasoning } from "./prompt.ts";
 import { type Speech, StepFold, speech, type ToolCall } from "./step.ts";
 import { type Answer, wireResult, withheldOf } from "./tools.ts";
 import type {
@@ -32,12 +34,15 @@ type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 export class TurnFold {
   /** The messages that the turn adds to the transcript; each call among them has its result. */
   readonly messages: ModelMessage[] = [];
-  /** The messages of this turn that the next model call includes. */
+  /** The messages of this turn that the next model call includes; `promptFor` returns them as its model accepts them. */
   readonly prompt: ModelMessage[];
   /** The hooks' text that the model reads before the user's message. */
   context: string | null;
   readonly hooks: HookExecution[] = [];
   readonly #steps: Step[] = [];
+  readonly #answered: AnsweredStep[] = [];
+  /** The models of the assistant's messages in `prompt`. */
+  readonly #authors = new Map<ModelMessage, NamedModel>();
   #usage: Usage = noUsage;
   readonly #results = new Map<ToolCall, Answer>();
   readonly #clock: Clock;
@@ -56,6 +61,8 @@ export class TurnFold {
   #resultsLength = 0;
   #seenResultsLength = 0;
   #step: StepFold | null = null;
+  /** The model of the step; null for a step of decided calls. */
+  #model: NamedModel | null = null;
   #stepStartedAt = 0;
   #firstOutputMs: number | null = null;
   #replacedBy: string | null = null;
@@ -66,14 +73,36 @@ export class TurnFold {
     this.#speech = speech(input.scrub);
     this.#startedAt = clock.now();
     this.prompt = [...(input.continued?.messages ?? [])];
+    const answeredBy = input.continued?.answeredBy;
+    if (answeredBy) for (const message of this.prompt) this.#authors.set(message, answeredBy);
     this.context = input.continued?.context ?? null;
   }
 
-  /** Begins a step; or restarts one whose first attempt had no output. */
-  begin(index: number, stepType: StepType): StepFold {
+  /** Begins a step; or restarts one whose first attempt had no output. `model` null: a step of decided calls. */
+  begin(index: number, stepType: StepType, model: NamedModel | null): StepFold {
+    this.#model = model;
     this.#step = new StepFold(index, stepType, this.#input, this.#speech);
     this.#stepStartedAt = this.#clock.now();
     return this.#step;
+  }
+
+  /** The prompt for a model, without the reasoning of the turn's other models. */
+  promptFor(model: NamedModel): SoFar {
+    const { context, prompt } = this;
+    const isForeign = (message: ModelMessage | undefined) => {
+      const author = message && this.#authors.get(message);
+      return author !== undefined && !isSameModel(author, model);
+    };
+    if (!prompt.some(isForeign)) return { context, prompt };
+    const accepted = prompt.map((message) => (isForeign(message) ? withoutReasoning(message) : message));
+    // Anthropic refuses to reason after an own message without its reasoning.
+    const mayReason = !isForeign(prompt.findLast(({ role }) => role === "assistant"));
+    return { context, prompt: accepted.filter(hasContent), mayReason };
+  }
+
+  /** Whether the running step has output. */
+  get said(): boolean {
+    return this.#step?.said ?? false;
   }
 
   note(step: StepFold): void {
@@ -94,7 +123,10 @@ export class TurnFold {
   finish(step: StepFold): string {
     const finishReason = step.finish?.reason ?? "other";
     const { said, results } = this.#close(step, finishReason);
-    if (said) this.prompt.push(said);
+    if (said) {
+      this.prompt.push(said);
+      if (this.#model) this.#authors.set(said, this.#model);
+    }
     if (results) this.prompt.push(results);
     return finishReason;
   }
@@ -113,7 +145,9 @@ export class TurnFold {
   suspend(step: StepFold): ModelMessage[] {
     const { results } = this.#close(step, "approval");
     const said = step.message(() => true);
-    return [...this.prompt, ...(said ? [said] : []), ...(results ? [results] : [])];
+    // Only one model's reasoning is stored: that of the last step.
+    const { prompt } = this.#model ? this.promptFor(this.#model) : this;
+    return [...prompt, ...(said ? [said] : []), ...(results ? [results] : [])];
   }
 
   /**
@@ -164,6 +198,7 @@ export class TurnFold {
       text: this.text,
       reasoning: this.#steps.map((step) => step.reasoning).join(""),
       steps: this.#steps,
+      answered: this.#answered,
       messages: this.messages,
       usage: this.#usage,
       contextTokens: this.#contextTokens,
@@ -185,6 +220,7 @@ export class TurnFold {
   #close(step: StepFold, finishReason: string): { said: ModelMessage | null; results: ToolMessage | null } {
     this.#step = null;
     this.#usage = addUsage(this.#usage, step.usage);
+    if (this.#model) this.#answered.push({ step: step.index, model: this.#model, usage: step.usage });
     // The count of a shortened prompt is not that of the whole prompt.
     if (!step.shortened) this.#contextTokens ||= step.usage.promptTokens;
     this.#lastCallTokens = step.usage.promptTokens + step.usage.completionTokens;

@@ -1,10 +1,18 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { ModelCall as Asked, Clock, PartsReader } from "../core/ports.ts";
-import type { TurnInput } from "./types.ts";
+import { OutOfTime } from "./failure.ts";
+import type { TurnModel } from "./models.ts";
+import type { Limits } from "./types.ts";
 import { watch } from "./watchdog.ts";
 
-/** Thrown when a time limit of the engine passed. The message is shown to the caller. */
-export class OutOfTime extends Error {}
+interface CallInput {
+  model: Pick<TurnModel, "open">;
+  options: Asked;
+  /** The longest wait until the call first responds, and between two parts of its stream, in milliseconds. */
+  limits: Pick<Limits, "connectMs" | "silenceMs">;
+  signal: AbortSignal;
+  clock: Clock;
+}
 
 type Read = Awaited<ReturnType<PartsReader["read"]>>;
 
@@ -25,13 +33,13 @@ export class ModelCall {
   #closed = false;
   readonly #onAbort = () => this.close();
 
-  constructor(input: TurnInput, options: Asked, signal: AbortSignal, clock: Clock) {
+  constructor({ model, options, limits, signal, clock }: CallInput) {
     this.#signal = signal;
-    this.#watchdog = watch(clock, input.limits, () => {
+    this.#watchdog = watch(clock, limits, () => {
       this.#timeout = new OutOfTime("Model provider timed out");
       this.close();
     });
-    this.#opening = this.#open(input, options);
+    this.#opening = this.#open(model, options);
     signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
@@ -66,9 +74,10 @@ export class ModelCall {
     this.#reader?.cancel().catch(() => {});
   }
 
-  #open({ model }: TurnInput, options: Asked): Promise<PartsReader> {
+  #open(model: CallInput["model"], options: Asked): Promise<PartsReader> {
     const asked = async () => {
-      const { stream } = await model.doStream({ ...options, abortSignal: this.#controller.signal });
+      const opened = await model.open();
+      const { stream } = await opened.doStream({ ...options, abortSignal: this.#controller.signal });
       const reader = stream.getReader();
       // The call was closed before its stream opened, so the stream is cancelled.
       if (this.#closed) void reader.cancel().catch(() => {});

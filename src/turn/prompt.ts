@@ -3,10 +3,12 @@ import type { ModelCall } from "../core/ports.ts";
 import type { ModelMessage, TurnInput } from "./types.ts";
 
 /** The messages of a running turn that the model gets. */
-interface SoFar {
+export interface SoFar {
   /** Text before the user's message; null for none. */
   context: string | null;
   prompt: readonly ModelMessage[];
+  /** Whether the model may be asked to reason; true when absent. */
+  mayReason?: boolean;
 }
 
 /**
@@ -16,7 +18,11 @@ interface SoFar {
 export type ToolUse = "auto" | "none" | "hidden";
 
 /** The options of the next model call. */
-export function callOptions(input: TurnInput, { context, prompt }: SoFar, toolUse: ToolUse): ModelCall {
+export function callOptions(
+  input: TurnInput,
+  { context, prompt, mayReason = true }: SoFar,
+  toolUse: ToolUse,
+): ModelCall {
   const { settings } = input;
   return {
     prompt: [
@@ -28,7 +34,7 @@ export function callOptions(input: TurnInput, { context, prompt }: SoFar, toolUs
     ],
     ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
     ...(settings.maxOutputTokens === undefined ? {} : { maxOutputTokens: settings.maxOutputTokens }),
-    ...(settings.thinking ? { reasoning: "medium" as const } : {}),
+    ...(settings.thinking && mayReason ? { reasoning: "medium" as const } : {}),
     ...(input.tools.size === 0 || toolUse === "hidden"
       ? {}
       : { tools: describeTools(input), toolChoice: { type: toolUse } }),
@@ -56,4 +62,17 @@ function describeTools({ tools }: TurnInput): LanguageModelV4FunctionTool[] {
     description,
     inputSchema,
   }));
+}
+
+/** A message without its reasoning and signatures, which providers accept only from the same model in the same turn. */
+export function withoutReasoning(message: ModelMessage): ModelMessage {
+  if (message.role !== "assistant") return message;
+  const content = message.content
+    .filter((part) => part.type === "text" || part.type === "tool-call")
+    .map(({ providerOptions: _, ...part }) => part);
+  return { role: "assistant", content };
+}
+
+export function hasContent({ content }: ModelMessage): boolean {
+  return content.length > 0;
 }

@@ -66,6 +66,7 @@ function unstarted(signal: AbortSignal, error: unknown): TurnOutcome {
     text: "",
     reasoning: "",
     steps: [],
+    answered: [],
     messages: [],
     calls: [],
     usage: noUsage,

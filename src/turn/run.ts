@@ -3,10 +3,9 @@ import type { Clock } from "../core/ports.ts";
 import { elapsedMs } from "../core/time/elapsed.ts";
 import { askModel } from "./ask-model.ts";
 import { StepPlanner } from "./asking.ts";
-import { classifyFailure } from "./failure.ts";
+import { classifyFailure, OutOfTime } from "./failure.ts";
 import { pendingCall, TurnFold } from "./fold.ts";
 import { hookContext, isBuffered, type Reply, runHooks } from "./hooks.ts";
-import { OutOfTime } from "./model-call.ts";
 import type { ToolCall } from "./step.ts";
 import { callTool, needsApproval, type ToolResult, wireResult, withheldOf } from "./tools.ts";
 import type {
@@ -41,12 +40,13 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
   else signal.addEventListener("abort", forward, { once: true });
   // The turn's time limit does not cover hooks, which have their own limits.
   let cancelLimit = () => {};
+  const work: Work = { input, turn, signal: controller.signal, clock, tell, endsAt: Number.POSITIVE_INFINITY };
   const limit = () => {
+    work.endsAt = clock.now() + input.limits.turnMs;
     cancelLimit = clock.after(input.limits.turnMs, () => controller.abort(new OutOfTime("The turn took too long")));
   };
 
   try {
-    const work: Work = { input, turn, signal: controller.signal, clock, tell };
     if (!input.continued) await prepareReply(work);
     limit();
     if (input.continued) await answerDecided(work, input.continued);
@@ -103,11 +103,7 @@ export async function run(input: TurnInput, signal: AbortSignal, clock: Clock, t
     // No hook approved the buffered text, and it was never shown.
     if (buffered) turn.replaceText({ text: "", hookId: null });
     if (isAbortReason(cause)) return { ...turn.outcome(), status: "aborted", reason: cause };
-    const failure =
-      cause instanceof OutOfTime
-        ? ({ code: "provider-timeout", message: cause.message, cause } as const)
-        : classifyFailure(cause);
-    return { ...turn.outcome(), status: "failed", failure };
+    return { ...turn.outcome(), status: "failed", failure: classifyFailure(cause) };
   } finally {
     cancelLimit();
     signal.removeEventListener("abort", forward);
@@ -121,6 +117,8 @@ interface Work {
   signal: AbortSignal;
   clock: Clock;
   tell: Tell;
+  /** The end of the turn's time limit, in milliseconds since the epoch. */
+  endsAt: number;
 }
 
 /** Runs the hooks before the model call, which gets their results. */
@@ -169,7 +167,7 @@ async function noteHooks({ input, turn, signal, clock, tell }: Work, event: Hook
 /** Makes the calls that were decided while the turn waited for approval, as a step of their own. */
 async function answerDecided(work: Work, { decided }: Continuation): Promise<void> {
   const { input, turn, signal, clock, tell } = work;
-  const step = turn.begin(0, "tool-result");
+  const step = turn.begin(0, "tool-result", null);
   tell({ type: "step-start", index: 0, stepType: "tool-result" });
   step.takeDecided(decided);
   turn.note(step);

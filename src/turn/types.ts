@@ -2,8 +2,8 @@ import type { LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/pr
 import type { Channel } from "../core/channels/channels.ts";
 import type { SubjectKey } from "../core/channels/subjects.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
-import type { StreamingModel } from "../core/ports.ts";
 import type { Scrub } from "../core/scrub/scrub.ts";
+import type { AnsweredStep, NamedModel, TurnModels } from "./models.ts";
 import type { StateChanges, TurnState } from "./state.ts";
 import type { Usage } from "./usage.ts";
 
@@ -131,6 +131,8 @@ export interface Continuation {
   readonly messages: readonly ModelMessage[];
   /** The text that hooks put before the user's message. */
   readonly context?: string;
+  /** The model of the messages' reasoning; absent for turns of earlier releases. */
+  readonly answeredBy?: NamedModel;
   readonly decided: readonly (PendingCall & Decision)[];
 }
 
@@ -145,7 +147,7 @@ export interface TurnInput {
   /** The public id of the conversation, stored or not. */
   readonly conversationRef: string;
   readonly origin: Origin;
-  readonly model: StreamingModel;
+  readonly models: TurnModels;
   readonly settings: ModelSettings;
   readonly system: string;
   /** The length of the beginning of `system` that is the same in every turn of the agent, in UTF-16 units. */
@@ -180,6 +182,8 @@ export type TurnEvent =
   | { type: "step-start"; index: number; stepType: StepType }
   /** A model call failed before any output. The next attempt starts after the wait. */
   | { type: "model-retry"; index: number; attempt: number; failure: Failure; waitMs: number }
+  /** A model failed before any output of the step, or rests (`failure` null): the next one is called. */
+  | { type: "model-fallback"; index: number; from: NamedModel; to: NamedModel; failure: Failure | null }
   /** Reasoning or a tool's input began: nothing to show yet, but a disconnect no longer cancels the turn. */
   | { type: "produced" }
   | { type: "reasoning-delta"; text: string }
@@ -266,6 +270,8 @@ interface Outcome extends Consumption {
   text: string;
   reasoning: string;
   steps: Step[];
+  /** The models of the steps that have output or tokens. */
+  answered: AnsweredStep[];
   /** The provider's own messages of this turn, verbatim. Each tool call in them has its result. */
   messages: ModelMessage[];
   /** Null: unchanged. */

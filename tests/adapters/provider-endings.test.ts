@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/core/ports.ts";
+import { onlyModel } from "../../src/turn/models.ts";
 import { TestClock } from "../clock.ts";
 import { drop, type Reply, startFakeProvider } from "../fake-provider.ts";
+import { reply, scriptedModel } from "../scripted-model.ts";
 import { runTurn, streamedText, turnInput } from "../turn/input.ts";
 import { inWords } from "./read-step.ts";
 import type { RemoteProvider } from "./recorded.ts";
@@ -154,6 +156,26 @@ describe.each(Object.keys(wires) as RemoteProvider[])("%s", (name) => {
     const { outcome } = await runTurn(turnInput(await modelAt(name, provider.url)), { clock: hurried });
     expect(outcome.text).toBe("In Zürich it is");
     expect(provider.exchanges).toHaveLength(2);
+  });
+
+  test("another model answers for a provider that fails, before its first words and after no refusal of the request", async () => {
+    const { begun, half } = await cutAnswer(name);
+    const isReplaced = async (answer: Reply) => {
+      const provider = await startFakeProvider(answer);
+      const [first] = onlyModel({ provider: name, model: "first" }, await modelAt(name, provider.url));
+      const [second] = onlyModel({ provider: name, model: "second" }, scriptedModel([reply("from the second")]));
+      const { outcome } = await runTurn(turnInput([first, second]), { clock: hurried });
+      expect(provider.exchanges).toHaveLength(1);
+      return outcome.text === "from the second";
+    };
+    for (const status of [401, 403, 404, 408, 429, 500, 503, 529]) {
+      expect([status, await isReplaced(refused(status, "no"))]).toEqual([status, true]);
+    }
+    for (const status of [400, 402, 409, 413, 422]) {
+      expect([status, await isReplaced(refused(status, "no"))]).toEqual([status, false]);
+    }
+    expect(await isReplaced({ stream: [begun || ": hello\n\n", drop] })).toBe(true);
+    expect(await isReplaced({ stream: [half, drop] })).toBe(false);
   });
 });
 

@@ -30,6 +30,7 @@ const outcome: TurnOutcome = {
   text: "word ".repeat(100),
   reasoning: "",
   steps: [],
+  answered: [],
   messages: [],
   state: null,
   hooks: [],

@@ -1,12 +1,13 @@
 import type { Clock, StreamingModel } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub/scrub.ts";
+import { onlyModel, type TurnModels } from "../../src/turn/models.ts";
 import { run } from "../../src/turn/run.ts";
 import { TurnState } from "../../src/turn/state.ts";
 import type { JsonValue, Tool, ToolContext, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
 import { TestClock } from "../clock.ts";
 
-/** A complete turn input with the given model; a test overrides the fields that it needs. */
-export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> = {}): TurnInput {
+/** A complete turn input with the given model, or several; a test overrides the fields that it needs. */
+export function turnInput(model: StreamingModel | TurnModels, overrides: Partial<TurnInput> = {}): TurnInput {
   return {
     turnId: "turn-1",
     requestId: "request-1",
@@ -14,7 +15,7 @@ export function turnInput(model: StreamingModel, overrides: Partial<TurnInput> =
     conversationRef: "assistant:web:x",
     agent: { id: "agent-1", slug: "assistant", name: "Assistant" },
     origin: { channel: "web", channelId: "x", source: "user", depth: 0, subject: "web:x" },
-    model,
+    models: "doStream" in model ? onlyModel({ provider: "openai", model: "m" }, model) : model,
     settings: { thinking: false },
     system: "You are Assistant.",
     stable: 0,

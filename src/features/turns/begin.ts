@@ -1,5 +1,6 @@
 import type { Services } from "../../context/ctx.ts";
 import { sameJson } from "../../core/json.ts";
+import { onlyModel } from "../../turn/models.ts";
 import type { JsonObject, TurnInput } from "../../turn/types.ts";
 import { type FreshFiles, imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
@@ -65,7 +66,7 @@ export async function begin(
     policies: policies.values,
     now,
     memories,
-    model: await resolving,
+    models: onlyModel(spec, await resolving),
     images: files ? await imageParts(services, files) : [],
     // Decisions may have changed while the turn was queued.
     continued: continued && (await asDecided(database, continued)),

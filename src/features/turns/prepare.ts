@@ -1,6 +1,7 @@
 import { channels } from "../../core/channels/channels.ts";
 import type { Policies } from "../../core/policies.ts";
-import type { StreamingModel } from "../../core/ports.ts";
+import type { TurnModels } from "../../turn/models.ts";
+import { hasContent, withoutReasoning } from "../../turn/prompt.ts";
 import { TurnState } from "../../turn/state.ts";
 import type { Continuation, Hook, Limits, ModelMessage, Origin, TurnInput } from "../../turn/types.ts";
 import type { LiveAgent } from "./agent/load.ts";
@@ -20,7 +21,7 @@ interface Preparation {
   now: number;
   /** The memories of the user, as lines; empty for none. */
   memories: string;
-  model: StreamingModel;
+  models: TurnModels;
   images: NonNullable<TurnInput["images"]>;
   continued: Continuation | null;
   reserve: TurnInput["reserve"];
@@ -137,15 +138,3 @@ function replay(stored: readonly StoredMessage[]): ModelMessage[] {
 }
 
 const said = (role: "user" | "assistant", text: string): ModelMessage => ({ role, content: [{ type: "text", text }] });
-
-function withoutReasoning(message: ModelMessage): ModelMessage {
-  if (message.role !== "assistant") return message;
-  const content = message.content
-    .filter((part) => part.type === "text" || part.type === "tool-call")
-    .map(({ providerOptions: _, ...part }) => part);
-  return { role: "assistant", content };
-}
-
-function hasContent({ content }: ModelMessage): boolean {
-  return content.length > 0;
-}

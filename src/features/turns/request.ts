@@ -1,4 +1,5 @@
 import type { Limit } from "../../core/limits/throttle.ts";
+import type { NamedModel } from "../../turn/models.ts";
 import type { CallOfTurn } from "../../turn/observers.ts";
 import type { DisconnectRule } from "../../turn/relay.ts";
 import type { Continuation, JsonObject, ModelMessage, Origin, Tool } from "../../turn/types.ts";
@@ -40,6 +41,8 @@ export interface Suspended {
   turnIds: readonly string[];
   /** The text that hooks put before the user's message. */
   context?: string;
+  /** The model whose reasoning is in `messages`; absent in turns of earlier releases. */
+  answeredBy?: NamedModel;
   /** The model that replaces the agent's; absent: the agent's. */
   model?: string;
 }

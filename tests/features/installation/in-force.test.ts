@@ -4,6 +4,7 @@ import type { ModelSpec } from "../../../src/core/ports.ts";
 import { loadAgent } from "../../../src/features/turns/agent/load.ts";
 import { modelSpec } from "../../../src/features/turns/agent/model.ts";
 import { prepare } from "../../../src/features/turns/prepare.ts";
+import { onlyModel } from "../../../src/turn/models.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { finish, scriptedModel, text } from "../../scripted-model.ts";
 import { chatHarness } from "../chat/chat.ts";
@@ -215,7 +216,7 @@ describe("the time that is given", () => {
         policies: h.services.policies.values,
         now: h.clock.now(),
         memories: "",
-        model,
+        models: onlyModel({ provider: "demo", model: "m" }, model),
         images: [],
         continued: null,
         reserve: null,

@@ -26,6 +26,7 @@ export function wireEvent(event: TurnEvent): object | null {
   switch (event.type) {
     case "produced":
     case "model-retry":
+    case "model-fallback":
     case "handoff":
     case "approval-request":
       return null;

@@ -114,13 +114,15 @@ const decidedStatement = statement(
 );
 
 function toDecided({ suspended, calls, finishedAt: _, ...turn }: DecidedRow): DecidedTurn {
+  const { messages, context, answeredBy } = suspended;
   return {
     ...turn,
     continued: {
       turnId: turn.turnId,
       suspended,
-      messages: suspended.messages,
-      ...(suspended.context === undefined ? {} : { context: suspended.context }),
+      messages,
+      ...(context === undefined ? {} : { context }),
+      ...(answeredBy ? { answeredBy } : {}),
       decided: calls.map(({ call, ...status }) => ({ ...call, ...decisionOf(status) })),
     },
   };

@@ -4,6 +4,7 @@ import { newId } from "../../../core/ids.ts";
 import type { AgentSeen, ModelSpec } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/calendar.ts";
 import { type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
+import { onlyModel } from "../../../turn/models.ts";
 import { Audience, nothingStored, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
 import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
@@ -46,7 +47,8 @@ export function createComplete(services: Services, { agents, budget, observers }
     prompt: string,
     { purpose, conversationRef, signal }: Completion,
   ) => {
-    const input = inputOf(services, agent, { prompt, conversationRef, model: await services.models.resolve(spec) });
+    const models = onlyModel(spec, await services.models.resolve(spec));
+    const input = inputOf(services, agent, { prompt, conversationRef, models });
     const audience = new Audience(services.log);
     audience.startCompletion(observers(), describe(input, { agent, spec }, purpose));
     const outcome = await run(input, signal, services.clock, (event) => audience.event(event));
@@ -94,7 +96,7 @@ function describe(
 function inputOf(
   { policies }: Services,
   agent: LiveAgent,
-  { prompt, ...given }: Pick<TurnInput, "conversationRef" | "model"> & { prompt: string },
+  { prompt, ...given }: Pick<TurnInput, "conversationRef" | "models"> & { prompt: string },
 ): TurnInput {
   const { row, scrub } = agent;
   const id = newId();

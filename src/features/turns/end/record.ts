@@ -148,8 +148,9 @@ async function recordSuperseded(database: Database, recording: Recording): Promi
 
 function leftBy(
   { turnId, origin: { source, userName }, fresh, fileIds, continued, model }: Recording,
-  { suspended, context }: Extract<TurnOutcome, { status: "approval" }>,
+  { suspended, context, answered }: Extract<TurnOutcome, { status: "approval" }>,
 ): Suspended {
+  const answeredBy = answered.at(-1)?.model;
   return {
     messages: suspended,
     fresh: continued?.fresh ?? fresh,
@@ -157,6 +158,7 @@ function leftBy(
     from: { source, ...(userName === undefined ? {} : { userName }) },
     turnIds: [...(continued?.turnIds ?? []), turnId],
     ...(context === null ? {} : { context }),
+    ...(answeredBy ? { answeredBy } : {}),
     ...(model === undefined ? {} : { model }),
   };
 }
