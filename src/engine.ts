@@ -29,6 +29,7 @@ import { memoriesFeature } from "./features/memories/index.ts";
 import { metricsFeature } from "./features/metrics/index.ts";
 import { issueOperatorKey, organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
+import { providersFeature } from "./features/providers/index.ts";
 import { retentionFeature } from "./features/retention/index.ts";
 import { continuedInRoom, createSchedulerState, roomFeature } from "./features/room/index.ts";
 import {
@@ -108,6 +109,7 @@ export function createEngine(services: Services): Engine {
     metricsFeature(services),
     accountFeature(services),
     organizationsFeature(services, beforeDelete),
+    providersFeature,
     usersFeature,
     agentsFeature({ beforeDelete, warningsOf: tracing.warningsOf }),
     bundlesFeature((at) => worker.wake(at)),

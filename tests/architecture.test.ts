@@ -36,6 +36,7 @@ const featureOrder = [
     "mail",
     "account",
     "organizations",
+    "providers",
     "users",
     "installation",
     "audit",

@@ -138,6 +138,13 @@ export const newRetention: Prepare = async () => {
   return { json: { policies: [{ subject: "files", enabled: true, days: retentionDays }] } };
 };
 
+let inputPerMillion = 1;
+/** Prices, each time others. */
+export const newPrices: Prepare = async () => {
+  inputPerMillion += 1;
+  return { json: { prices: [{ provider: "openai", model: "gpt-5*", inputPerMillion, outputPerMillion: 2 }] } };
+};
+
 let debounceMs = 1_000;
 export const newPolicy: Prepare = async () => {
   debounceMs += 1;

@@ -13,6 +13,7 @@ import {
   newHook,
   newPersonalToken,
   newPolicy,
+  newPrices,
   newRelay,
   newRetention,
   newRole,
@@ -121,6 +122,7 @@ const users = "/api/users";
 const mailRelay = "/api/installation/mail-relay";
 const workspace = `${organization}/workspaces/{workspaceId}`;
 const retention = `${organization}/retention`;
+const modelPrices = `${organization}/model-prices`;
 
 const skillText = { description: "What it is for", content: "How it is done" };
 const turnTables = ["turns", "conversations", "messages", "hook_executions"];
@@ -395,6 +397,9 @@ export const routes: Record<string, Entry> = {
     owns: ["skill_env"],
   }),
   [`DELETE ${agentSkill}/env/{key}`]: ok("agent", skillWithEnv, { ...shared, names: ["key"], owns: ["skill_env"] }),
+
+  [`GET ${modelPrices}`]: ok("organization"),
+  [`PUT ${modelPrices}`]: ok("organization", newPrices, { owns: ["model_prices"] }),
 
   [`GET ${retention}`]: ok("organization"),
   [`PUT ${retention}`]: ok("organization", newRetention, {

@@ -102,6 +102,8 @@ export const operations: Record<keyof AgentEngine, Operation> = {
   listManagementKeys: { method: "GET", path: "/api/organizations/{orgSlug}/management-keys", answer: "json" },
   createManagementKey: { method: "POST", path: "/api/organizations/{orgSlug}/management-keys", answer: "json" },
   deleteManagementKey: { method: "DELETE", path: "/api/organizations/{orgSlug}/management-keys/{id}", answer: "json" },
+  getModelPrices: { method: "GET", path: "/api/organizations/{orgSlug}/model-prices", answer: "json" },
+  setModelPrices: { method: "PUT", path: "/api/organizations/{orgSlug}/model-prices", answer: "json" },
   listUsers: {
     method: "GET",
     path: "/api/users",

@@ -1036,6 +1036,75 @@ export interface NewManagementKey {
   expiresAt?: string | null;
 }
 
+export interface ModelPrices {
+  /** The organization's own. */
+  prices: Array<ModelPrice>;
+  /** Of all amounts of the organization: that of its own prices, else USD. */
+  currency: string;
+  /** The defaults, for models without an own price, unless those are in another currency. */
+  listPrices: {
+    asOf: string;
+    prices: Array<ListPrice>;
+  };
+}
+
+export interface ModelPrice {
+  provider:
+    | "openai"
+    | "anthropic"
+    | "google"
+    | "mistral"
+    | "ollama"
+    | "openai-compatible"
+    | "demo"
+    | "deepgram"
+    | "elevenlabs";
+  /** A model, or with a `*` at its end all whose names begin so. An exact name comes before the longest beginning. */
+  model: string;
+  inputPerMillion: number;
+  /** Null: as other input. */
+  cachedInputPerMillion: number | null;
+  /** Null: as other input. */
+  cacheWritePerMillion: number | null;
+  outputPerMillion: number;
+  /** The same for all prices. */
+  currency: string;
+}
+
+export type ListPrice = ModelPrice & {
+  /** The page of the provider; empty for the built-in model. */
+  source: string;
+};
+
+export interface NewModelPrices {
+  prices: Array<NewModelPrice>;
+}
+
+export interface NewModelPrice {
+  provider:
+    | "openai"
+    | "anthropic"
+    | "google"
+    | "mistral"
+    | "ollama"
+    | "openai-compatible"
+    | "demo"
+    | "deepgram"
+    | "elevenlabs";
+  /** A model, or with a `*` at its end all whose names begin so. An exact name comes before the longest beginning. */
+  model: string;
+  /** For a million tokens of a prompt. */
+  inputPerMillion: number;
+  /** For a million tokens of a prompt that the provider had in its cache; absent: as others. */
+  cachedInputPerMillion?: number | null;
+  /** For a million tokens of a prompt that it added to its cache; absent: as others. */
+  cacheWritePerMillion?: number | null;
+  /** For a million tokens of a reply. */
+  outputPerMillion: number;
+  /** The same for all prices. */
+  currency?: string;
+}
+
 export interface Users {
   users: Array<User>;
   /** Exact below 10001, which also stands for any greater number. */
@@ -3979,6 +4048,17 @@ export interface DeleteManagementKeyInput {
   id: string;
 }
 
+export interface GetModelPricesInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface SetModelPricesInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body: NewModelPrices;
+}
+
 export interface ListUsersInput {
   /** Part of the e-mail or the name, in upper or lower case. */
   search?: string;
@@ -5328,6 +5408,20 @@ export interface AgentEngine {
    * The key stops working at once. Needs a signed-in session; with the feature `administration`, a management key can revoke itself.
    */
   deleteManagementKey(input: DeleteManagementKeyInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Read the prices of models.
+   *
+   * The organization's own prices, and the list prices that hold for models without one.
+   */
+  getModelPrices(input: GetModelPricesInput, options?: CallOptions): Promise<ModelPrices>;
+
+  /**
+   * Set the prices of models.
+   *
+   * Replaces all own prices; with none, the list prices hold. In force with the next turn; turns that ended keep their costs.
+   */
+  setModelPrices(input: SetModelPricesInput, options?: CallOptions): Promise<ModelPrices>;
 
   /**
    * List users.

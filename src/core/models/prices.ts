@@ -37,7 +37,7 @@ export interface CountedTokens {
 }
 
 /** The price of a model; null for an unknown one. In a table an exact name comes before the longest beginning. */
-export function findPrice({ tables }: Prices, provider: ConnectionProvider, model: string): Price | null {
+export function findPrice({ tables }: Prices, provider: string, model: string): Price | null {
   for (const table of tables) {
     const found = findIn(table, provider, model);
     if (found) return found;
@@ -45,7 +45,7 @@ export function findPrice({ tables }: Prices, provider: ConnectionProvider, mode
   return null;
 }
 
-function findIn(table: readonly ModelPrice[], provider: ConnectionProvider, model: string): ModelPrice | null {
+function findIn(table: readonly ModelPrice[], provider: string, model: string): ModelPrice | null {
   let best: ModelPrice | null = null;
   for (const price of table) {
     if (price.provider !== provider) continue;
@@ -70,7 +70,7 @@ export function costOf(tokens: CountedTokens, { input, output, cachedInput, cach
 
 /** The tokens that a model counted in one or more model calls. */
 export interface PricedTokens {
-  provider: ConnectionProvider;
+  provider: string;
   model: string;
   usage: CountedTokens;
 }
