@@ -96,6 +96,7 @@ export function describe(groups: readonly App[]) {
       { name: "Prompts", description: "What an agent is told before each turn, in eight sections." },
       { name: "Skills", description: "Instructions for agents: the catalogue, and what each agent has of it." },
       { name: "Secrets", description: "Credentials of an agent; never readable." },
+      { name: "Providers", description: "Connections to model providers, and the agents that use them." },
       { name: "Tools", description: "What agents can do beside talking." },
       { name: "Hooks", description: "Tools that are called around every reply." },
       { name: "Conversations", description: "What was said with an agent, and the files that came with it." },

@@ -5,7 +5,7 @@ import type {
 } from "@ai-sdk/provider";
 import type { S3Bucket } from "./files/s3.ts";
 import type { JsonValue } from "./json.ts";
-import type { ProviderName } from "./models/providers.ts";
+import type { ConnectionProvider, ProviderName } from "./models/providers.ts";
 
 /** The time. It is a port so that tests can move it. */
 export interface Clock {
@@ -26,18 +26,27 @@ export interface Log {
   child(fields: Fields): Log;
 }
 
-/** A model, with its address and credential from the agent's secrets, or else from the environment. */
-export interface ModelSpec {
-  provider: ProviderName;
-  model: string;
+/** The address and credential with which a provider is called. */
+export interface ProviderSettings {
+  provider: ConnectionProvider;
+  /** Undefined: the provider's own. */
   baseUrl: string | undefined;
   apiKey: string | undefined;
   /**
-   * Set when a secret of the agent gives the address: then only public addresses and these hosts are allowed, as in
+   * Set when a user of the server gives the address: then only public addresses and these hosts are allowed, as in
    * `EgressRequest`. Addresses in the environment are the operator's own.
    */
   allowedHosts?: readonly string[];
 }
+
+/** A model, with its provider's address and credential. */
+export interface ModelSpec extends ProviderSettings {
+  provider: ProviderName;
+  model: string;
+}
+
+/** A provider's response to a request for its list of models. */
+export type ModelList = { models: string[] } | { status: number; said: string };
 
 /** The files of pages, shipped beside the program. */
 export interface Assets {
@@ -78,6 +87,8 @@ export interface Models {
   resolve(spec: ModelSpec): Promise<StreamingModel>;
   /** Embeds at most 32 texts with a spec's embedding model; rejects as `resolve` does. */
   embed?(spec: ModelSpec, texts: readonly string[], signal: AbortSignal): Promise<Embedding>;
+  /** Requests the list of a provider's models. Rejects without a response over HTTP. */
+  list?(access: ProviderSettings, signal: AbortSignal): Promise<ModelList>;
 }
 
 export interface Embedding {

@@ -20,6 +20,7 @@ import {
   outbox,
   pluginPackages,
   plugins,
+  providerConnections,
   roomEvents,
   rooms,
   scheduledTasks,
@@ -97,6 +98,39 @@ export const storedSecret: Prepare = async ({ db, h }, { agentId }) => {
     .onConflictDoNothing();
   return { params: { key } };
 };
+
+export const newConnection: Prepare = async () => ({ json: { name: fresh("connection"), provider: "demo" } });
+
+/** A connection of the home's organization or, with `agentId`, of its agent. */
+const storedConnection = async ({ db }: World, organizationId: string, agentId: string | null = null) => {
+  const id = newId();
+  await db
+    .insert(providerConnections)
+    .values({ id, organizationId, agentId, name: fresh("connection"), provider: "demo" });
+  return id;
+};
+
+export const sharedConnection =
+  (body?: Record<string, unknown>): Prepare =>
+  async (world, { id }) => ({ params: { id: await storedConnection(world, id) }, ...(body ? { json: body } : {}) });
+
+export const privateConnection =
+  (body?: Record<string, unknown>): Prepare =>
+  async (world, { id, agentId }) => ({
+    params: { id: await storedConnection(world, id, agentId) },
+    ...(body ? { json: body } : {}),
+  });
+
+/** Another limit each time. */
+export const newAdmission: Prepare = async (_world, { workspaceId }) => ({
+  params: { workspaceId },
+  json: { admitted: [{ provider: "openai", models: [fresh("model")] }] },
+});
+
+export const newBinding: Prepare = async (world, { id, agentId }) => ({
+  params: { role: "chat" },
+  json: { connectionId: await storedConnection(world, id, agentId) },
+});
 
 export const webOn: Prepare = async ({ db, h }, { agentId }) => {
   const { keyId, ciphertext } = await h.services.cipher.seal("{}", `${agentId}:channel:web`);

@@ -10,6 +10,9 @@ import {
   json,
   knownPassword,
   memory,
+  newAdmission,
+  newBinding,
+  newConnection,
   newHook,
   newPersonalToken,
   newPolicy,
@@ -33,11 +36,13 @@ import {
   playedTurn,
   plugin,
   pluginSettings,
+  privateConnection,
   receivedInvitation,
   room,
   roomEvent,
   secondOrganization,
   sentInvitation,
+  sharedConnection,
   signedInMember,
   skill,
   skillWithEnv,
@@ -133,6 +138,19 @@ const password = [
 ];
 const shared: More = { shared: ["skillSlug"] };
 
+const connections: More = { owns: ["provider_connections"] };
+const connectionRoutes = (
+  path: string,
+  scope: Scope,
+  stored: (body?: Record<string, unknown>) => Prepare,
+): Record<string, Entry> => ({
+  [`GET ${path}`]: ok(scope, stored()),
+  [`POST ${path}`]: created(scope, newConnection, connections),
+  [`PATCH ${path}/{id}`]: ok(scope, stored({ enabled: false }), connections),
+  [`DELETE ${path}/{id}`]: ok(scope, stored(), connections),
+  [`POST ${path}/{id}/test`]: ok(scope, stored()),
+});
+
 /** A valid request for every guarded route. By default the path with the home's agent and organization. */
 export const routes: Record<string, Entry> = {
   "GET /v1/models": ok("organization"),
@@ -184,6 +202,17 @@ export const routes: Record<string, Entry> = {
   [`DELETE ${agent}/secrets/{key}`]: ok("agent", storedSecret, {
     names: ["key"],
     owns: ["secrets", "agents.auth_key_hmac"],
+  }),
+  ...connectionRoutes(`${organization}/provider-connections`, "organization", sharedConnection),
+  ...connectionRoutes(`${agent}/provider-connections`, "agent", privateConnection),
+  [`GET ${workspace}/providers`]: ok("organization", async (_world, { workspaceId }) => ({ params: { workspaceId } })),
+  [`PUT ${workspace}/providers`]: ok("organization", newAdmission, { owns: ["workspace_providers"] }),
+  [`GET ${agent}/providers`]: ok("agent"),
+  [`GET ${agent}/provider-roles`]: ok("agent"),
+  [`PUT ${agent}/provider-roles/{role}`]: ok("agent", newBinding, {
+    names: ["role"],
+    things: ["connectionId"],
+    owns: ["provider_bindings"],
   }),
   [`GET ${agent}/channels`]: ok("agent"),
   [`PUT ${agent}/channels/{type}`]: ok(

@@ -6,6 +6,7 @@ import { demoModel } from "./demo.ts";
 import { embed } from "./embed.ts";
 import { type Fetch, providerFetch } from "./fetch.ts";
 import { google } from "./google.ts";
+import { listModels } from "./list.ts";
 import { mistral } from "./mistral.ts";
 import { ollama, openAi, openAiCompatible } from "./openai.ts";
 import { fetchOver, type Post, postOver } from "./post.ts";
@@ -36,13 +37,10 @@ const unguarded = (): Fetch => async () => {
  * The model providers of this build (decisions §4). `resolve` rejects with an `Error` for the log when a key or an
  * address is missing or unusable. Models retry nothing and follow no redirect. Equal specs get the same model.
  */
-export function createModels({
-  post: given,
-  fetch = given ? fetchOver(given) : (input, init) => globalThis.fetch(input, init),
-  post = given ?? postOver(fetch),
-  guarded = unguarded,
-  now = Date.now,
-}: Options = {}): Models {
+export function createModels({ guarded = unguarded, now = Date.now, ...given }: Options = {}): Models {
+  const get: Fetch = given.fetch ?? ((input, init) => globalThis.fetch(input, init));
+  const fetch = given.fetch ?? (given.post ? fetchOver(given.post) : get);
+  const post = given.post ?? postOver(fetch);
   const open: ProviderAccess = { fetch: providerFetch(fetch), post };
   const waysOf = ({ allowedHosts }: ModelSpec) => (allowedHosts ? waysOver(guarded(allowedHosts)) : open);
   const cache = new Map<string, StreamingModel>();
@@ -59,6 +57,9 @@ export function createModels({
       return model;
     },
     embed: (spec, texts, signal) => embed(spec, texts, signal, waysOf(spec).fetch),
+    // Not over `post`: a list is requested with GET.
+    list: (settings, signal) =>
+      listModels(settings, settings.allowedHosts ? guarded(settings.allowedHosts) : get, signal),
   };
 }
 

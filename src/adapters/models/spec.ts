@@ -7,7 +7,7 @@ import {
   modelNameRule,
   providerAddresses,
 } from "../../core/models/providers.ts";
-import type { ModelSpec } from "../../core/ports.ts";
+import type { ModelSpec, ProviderSettings } from "../../core/ports.ts";
 
 /** Throws for a model name that would change the request's path. */
 export function checkModel({ provider, model }: ModelSpec): void {
@@ -19,7 +19,7 @@ export function checkModel({ provider, model }: ModelSpec): void {
  * The key of a spec; undefined when it has none. Throws for a key that is not valid in a header, since `fetch` would
  * repeat the key in its error.
  */
-export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
+export function checkKey({ provider, apiKey }: ProviderSettings): string | undefined {
   const key = apiKey?.trim();
   if (!key) return undefined;
   if (!/^[\x21-\x7e]+$/.test(key))
@@ -28,7 +28,7 @@ export function checkKey({ provider, apiKey }: ModelSpec): string | undefined {
 }
 
 /** The key of a spec. Throws when it has none. */
-export function requireKey(spec: ModelSpec): string {
+export function requireKey(spec: ProviderSettings): string {
   const key = checkKey(spec);
   if (key === undefined)
     throw new ProviderSetupError(
@@ -38,7 +38,7 @@ export function requireKey(spec: ModelSpec): string {
 }
 
 /** The address of a spec, or else the provider's own, without a trailing slash. Throws for an unusable address. */
-export function checkAddress({ provider, baseUrl = undefined }: ModelSpec): string {
+export function checkAddress({ provider, baseUrl = undefined }: ProviderSettings): string {
   const address = baseUrl?.trim() || providerAddresses[provider];
   if (address === undefined)
     throw new ProviderSetupError(`The provider ${provider} has no address: set the secret ${baseUrlSecret(provider)}`);

@@ -1,6 +1,7 @@
 import {
   apiKeySecret,
   baseUrlSecret,
+  type ConnectionProvider,
   defaultModels,
   embeddingModels,
   fastModels,
@@ -9,7 +10,7 @@ import {
   type ProviderName,
   splitModel,
 } from "./providers.ts";
-import { type ConnectionProvider, canServe, type ProviderRole } from "./roles.ts";
+import { canServe, type ProviderRole } from "./roles.ts";
 
 /** A stored connection to a provider, without its key. */
 export interface KnownConnection {
@@ -37,7 +38,7 @@ export interface Binding extends BoundModel {
 }
 
 /** The providers, models and connections that a workspace admits (managed edition, M6). */
-interface Admission {
+export interface Admission {
   /** Null: every provider. `models` null: each of its models. */
   admitted: readonly { provider: ConnectionProvider; models: readonly string[] | null }[] | null;
   privateConnections: boolean;
@@ -120,20 +121,31 @@ export function usualModel(role: ProviderRole, facts: ModelFacts, provider: Conn
   return defaultModels[provider] ?? "default";
 }
 
-/** Why a model may not answer; null when it may. The built-in model always may. */
+/** Why a model may not answer; null when it may. */
 export function problemOf({ provider, model, connection }: Answerer, { admission }: ModelFacts): Unusable | null {
-  if (provider === "demo") return null;
-  if (!isAdmitted({ provider, model }, admission)) return "not-admitted";
-  if (!connection) return null;
-  if (!connection.shared && !admission.privateConnections) return "not-admitted";
+  const models = admittedModels(provider, admission);
+  if (models !== null && !models.includes(model)) return "not-admitted";
+  return connection && problemOfConnection(connection, admission);
+}
+
+/** Why no model of a connection may answer; null when one may. */
+export function problemOfConnection(connection: KnownConnection, admission: Admission): Unusable | null {
+  const isAdmitted = connection.shared || admission.privateConnections;
+  if (!isAdmitted || admittedModels(connection.provider, admission)?.length === 0) return "not-admitted";
+  return lackOf(connection);
+}
+
+/** Why a connection is of no use to any agent; null when it is. */
+export function lackOf(connection: KnownConnection): Exclude<Unusable, "not-admitted"> | null {
   if (!connection.enabled) return "disabled";
   return lacksKey(connection) ? "no-key" : null;
 }
 
-function isAdmitted({ provider, model }: Pick<Answerer, "provider" | "model">, { admitted }: Admission): boolean {
-  if (admitted === null) return true;
+/** The admitted models of a provider; null for all. The built-in model needs no admission. */
+export function admittedModels(provider: ConnectionProvider, { admitted }: Admission): readonly string[] | null {
+  if (admitted === null || provider === "demo") return null;
   const found = admitted.find((one) => one.provider === provider);
-  return found !== undefined && (found.models === null || found.models.includes(model));
+  return found ? found.models : [];
 }
 
 function lacksKey({ provider, hasKey, hasAddress }: KnownConnection): boolean {

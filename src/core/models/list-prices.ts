@@ -1,5 +1,5 @@
 import type { ModelPrice, Prices } from "./prices.ts";
-import type { ConnectionProvider } from "./roles.ts";
+import type { ConnectionProvider } from "./providers.ts";
 
 interface ListPrice extends ModelPrice {
   /** The provider's page that has the price. */

@@ -1,4 +1,4 @@
-import type { ConnectionProvider } from "./roles.ts";
+import type { ConnectionProvider } from "./providers.ts";
 
 // Costs are exact integers. A price is a whole number of millionths of the currency unit ("micros") for a million tokens,
 // so tokens times price is a whole number of millionths of a micro; only the cost of a whole turn is rounded.

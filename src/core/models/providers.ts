@@ -11,12 +11,18 @@ export const providerNames = [
 
 export type ProviderName = (typeof providerNames)[number];
 
+/** The providers that a connection can be of: those of language models, and those of speech alone. */
+export const connectionProviders = [...providerNames, "deepgram", "elevenlabs"] as const;
+export type ConnectionProvider = (typeof connectionProviders)[number];
+
 /** The providers' own addresses, without the version of their API. Other providers run wherever their operator chose. */
-export const providerAddresses: Partial<Record<ProviderName, string>> = {
+export const providerAddresses: Partial<Record<ConnectionProvider, string>> = {
   openai: "https://api.openai.com",
   anthropic: "https://api.anthropic.com",
   google: "https://generativelanguage.googleapis.com",
   mistral: "https://api.mistral.ai",
+  deepgram: "https://api.deepgram.com",
+  elevenlabs: "https://api.elevenlabs.io",
 };
 
 /** The default model of a provider. Other providers serve the models installed there. */
@@ -64,13 +70,13 @@ export function isProviderName(value: string): value is ProviderName {
   return (providerNames as readonly string[]).includes(value);
 }
 
-const stem = (provider: ProviderName) => provider.replaceAll("-", "_");
+const stem = (provider: ConnectionProvider) => provider.replaceAll("-", "_");
 
 /** The name of the agent secret that contains a provider's key, such as `openai_api_key`. */
-export const apiKeySecret = (provider: ProviderName) => `${stem(provider)}_api_key`;
+export const apiKeySecret = (provider: ConnectionProvider) => `${stem(provider)}_api_key`;
 
 /** The name of the agent secret that contains a provider's address, such as `openai_base_url`. */
-export const baseUrlSecret = (provider: ProviderName) => `${stem(provider)}_base_url`;
+export const baseUrlSecret = (provider: ConnectionProvider) => `${stem(provider)}_base_url`;
 
 /** The secret that a provider needs to serve a model, a key or an address; null when `has` finds it. */
 export function missingSecret(provider: ProviderName, has: (secret: string) => boolean): string | null {
@@ -115,6 +121,9 @@ const longestAddress = 2_048;
 
 /** Matches the path of a request to a provider, which the engine itself appends. */
 const callPath = /\/(?:chat\/completions|completions|responses|messages|embeddings)\/*$/i;
+
+/** The origin of an address, such as `https://api.openai.com`; null for no address. */
+export const originOf = (address: string | null | undefined) => (address && URL.parse(address)?.origin) || null;
 
 /** Why a text can't be a provider's address, as the end of a sentence; null when it can. */
 export function addressProblem(address: string): string | null {

@@ -62,7 +62,7 @@ function resolveBound(role: ProviderRole, facts: ModelFacts, binding: Binding): 
 }
 
 /** The bound model and its fallbacks. */
-function answerersOf(role: ProviderRole, facts: ModelFacts, { fallbacks, ...first }: Binding): Answerer[] {
+export function answerersOf(role: ProviderRole, facts: ModelFacts, { fallbacks, ...first }: Binding): Answerer[] {
   return [first, ...fallbacks].flatMap(({ connectionId, model }) => {
     const connection = facts.connections.find(({ id }) => id === connectionId);
     if (!connection) return [];

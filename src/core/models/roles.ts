@@ -1,8 +1,4 @@
-import { providerNames } from "./providers.ts";
-
-/** The providers that a connection can be of: those of language models, and those of speech alone. */
-export const connectionProviders = [...providerNames, "deepgram", "elevenlabs"] as const;
-export type ConnectionProvider = (typeof connectionProviders)[number];
+import type { ConnectionProvider } from "./providers.ts";
 
 /** The purposes for which an agent calls models (managed edition, M6). */
 export const providerRoles = ["chat", "fast", "embedding", "transcription", "speech"] as const;

@@ -1,11 +1,7 @@
 import { sql } from "drizzle-orm";
 import { bigint, boolean, check, index, pgTable, primaryKey, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import {
-  type ConnectionProvider,
-  connectionProviders,
-  type ProviderRole,
-  providerRoles,
-} from "../../core/models/roles.ts";
+import { type ConnectionProvider, connectionProviders } from "../../core/models/providers.ts";
+import { type ProviderRole, providerRoles } from "../../core/models/roles.ts";
 import { agents, ofAgent } from "./agents.ts";
 import { authorship, bytea, createdAt, id, jsonb, oneOf, updatedAt } from "./columns.ts";
 import { ofOrganization, workspaces } from "./identity.ts";

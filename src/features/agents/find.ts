@@ -47,6 +47,8 @@ interface AgentChange {
   agentUnchanged?: boolean;
   /** The request's `If-Match`: the revision on which the change is based. */
   ifMatch?: string | undefined;
+  /** Takes a lock that comes before the agent's (`write`). */
+  lock?: (tx: Db) => Promise<void>;
 }
 
 /**

@@ -15,8 +15,11 @@ import { workspaceRoutes } from "./workspaces/routes.ts";
 export { issueOperatorKey } from "./keys/operator.ts";
 /** The other Owners of an organization who may sign in. */
 export { otherOwners } from "./members/owners.ts";
+/** A workspace that the caller reaches, and its path; throws the 404. */
+export { workspacePath } from "./workspaces/schema.ts";
+export { findWorkspace } from "./workspaces/service.ts";
 /** Changes an organization's own data, under its lock. */
-export { writeOrganization } from "./write.ts";
+export { lockOrganization, writeOrganization } from "./write.ts";
 
 /**
  * `/api/organizations`, with their members, roles, invitations, workspaces and management keys, the mails of invitations,

@@ -1,5 +1,13 @@
 import type { Contribution } from "../../contribution.ts";
+import { admissionRoutes } from "./admission/routes.ts";
+import { privateRoutes, sharedRoutes } from "./connections/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
+import { roleRoutes } from "./roles/routes.ts";
 
-/** `/api/organizations/{orgSlug}/model-prices`. */
-export const providersFeature: Contribution = { routes: [priceRoutes] };
+/**
+ * Model providers in the managed edition: connections of organizations and agents, what a workspace admits of them, the
+ * roles that agents bind to them, and the prices of their models.
+ */
+export const providersFeature: Contribution = {
+  routes: [sharedRoutes, privateRoutes, admissionRoutes, roleRoutes, priceRoutes],
+};

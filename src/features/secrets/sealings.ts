@@ -13,6 +13,7 @@ import {
   jobs,
   organizations,
   plugins,
+  providerConnections,
   secrets,
   skillEnv,
   skills,
@@ -100,6 +101,15 @@ export const sealings: readonly Sealing[] = [
           enabled: sql`${channels.enabled} and ${channels.type} = 'web'`,
         })
         .where(isRow),
+  },
+  {
+    table: providerConnections,
+    ciphertext: providerConnections.ciphertext,
+    keyId: providerConnections.keyId,
+    place: sql`'provider_connections:' || ${providerConnections.id}`,
+    set: ({ keyId, ciphertext }) => assign(providerConnections, { keyId, ciphertext }),
+    name: sql`'key of the provider connection ' || ${providerConnections.name} || ' of ' || coalesce(${ofAgent(providerConnections.agentId)}, ${ofOrganization(providerConnections.organizationId)})`,
+    drop: (tx, isRow) => tx.update(providerConnections).set({ keyId: null, ciphertext: null }).where(isRow),
   },
   {
     table: skillEnv,

@@ -4,7 +4,13 @@ import { authorOf, type Ctx } from "../../context/ctx.ts";
 import type { Cipher, Sealed } from "../../core/credentials/cipher.ts";
 import { EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { apiKeySecret, baseUrlSecret, type ProviderName, providerAddresses } from "../../core/models/providers.ts";
+import {
+  apiKeySecret,
+  baseUrlSecret,
+  originOf,
+  type ProviderName,
+  providerAddresses,
+} from "../../core/models/providers.ts";
 import { type Db, sqlState } from "../../db/client.ts";
 import { excluded } from "../../db/fragments.ts";
 import { agents, secrets, skillEnv } from "../../db/schema.ts";
@@ -175,8 +181,6 @@ async function dropStrayKeys(tx: Db, { cipher, options }: Ctx, agentId: string, 
     .returning({ key: secrets.key });
   return gone.map(({ key }) => key).sort();
 }
-
-const originOf = (address: string | undefined) => (address && URL.parse(address)?.origin) || null;
 
 /** The values of an agent's secrets by key. Rejects when one can't be opened, which means a wrong encryption key. */
 export async function openSecrets(

@@ -114,6 +114,11 @@ describe("chat", () => {
       ["ollama:default", "bound", null],
     ],
     [
+      "a bound one of the built-in model that is off",
+      { connections: [{ ...off, provider: "demo" }], bindings: { chat: bind("off") } },
+      ["", "bound", "disabled"],
+    ],
+    [
       "a bound one that is off",
       { connections: all, bindings: { chat: bind("off") }, environment: openAiKey },
       ["", "bound", "disabled"],

@@ -3,7 +3,7 @@ import { organizationPath } from "../../../http/shapes.ts";
 import { ModelPrices, NewPrices } from "./schema.ts";
 import { readPrices, setPrices } from "./service.ts";
 
-const tags = ["Organizations"];
+const tags = ["Providers"];
 const path = "/api/organizations/{orgSlug}/model-prices";
 const feature = "providers";
 

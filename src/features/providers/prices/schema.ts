@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { microsOf } from "../../../core/models/list-prices.ts";
-import { isModelName, modelNameRule } from "../../../core/models/providers.ts";
-import { connectionProviders } from "../../../core/models/roles.ts";
+import { connectionProviders, isModelName, modelNameRule } from "../../../core/models/providers.ts";
 
 /** The most prices of an organization. */
 const mostPrices = 200;
