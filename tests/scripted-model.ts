@@ -162,12 +162,12 @@ export function toolCall(id: string, name: string, args: unknown = {}): Part[] {
 type FinishReason = Extract<Part, { type: "finish" }>["finishReason"]["unified"];
 
 /** The end of a call, with its count of tokens. */
-export function finish(reason: FinishReason = "stop", { input = 1, output = 1 } = {}): Part {
+export function finish(reason: FinishReason = "stop", { input = 1, output = 1, cached = 0 } = {}): Part {
   return {
     type: "finish",
     finishReason: { unified: reason, raw: reason },
     usage: {
-      inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
+      inputTokens: { total: input, noCache: input - cached, cacheRead: cached, cacheWrite: 0 },
       outputTokens: { total: output, text: output, reasoning: 0 },
     },
   };

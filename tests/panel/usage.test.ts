@@ -24,13 +24,26 @@ test("the last day counts, and a year is the most", () => {
 });
 
 describe("usage as a file", () => {
-  const numbers = { turns: 2, promptTokens: 10, completionTokens: 3, totalTokens: 13 };
-  test("names agents, people or days", () => {
+  const numbers = {
+    turns: 2,
+    promptTokens: 10,
+    completionTokens: 3,
+    totalTokens: 13,
+    costMicros: 40,
+    unpricedTurns: 1,
+  };
+  test("names agents, people, models or days", () => {
     expect(csvOf([{ instanceId: "tea", instanceName: 'Tea, "green"', ...numbers }])).toBe(
-      'agent,name,turns,prompt_tokens,completion_tokens,total_tokens\r\ntea,"Tea, ""green""",2,10,3,13\r\n',
+      'agent,name,turns,prompt_tokens,completion_tokens,total_tokens,cost_micros,unpriced_turns\r\ntea,"Tea, ""green""",2,10,3,13,40,1\r\n',
     );
+    expect(csvOf([{ model: "openai:gpt-5", ...numbers }])).toMatch(/^model,turns.*\r\nopenai:gpt-5,2,/);
     expect(csvOf([{ date: "2026-01-01", ...numbers }])).toMatch(/^date,turns.*\r\n2026-01-01,2,/);
     expect(csvOf([{ user: null, userChannel: null, ...numbers }])).toMatch(/^user,channel,turns.*\r\n,,2,/);
+  });
+
+  test("leaves an unknown cost empty", () => {
+    const row = { date: "2026-01-01", ...numbers, costMicros: null, unpricedTurns: 2 };
+    expect(csvOf([row])).toMatch(/\r\n2026-01-01,2,10,3,13,,2\r\n$/);
   });
 
   test("holds no formula that somebody put into a name", () => {
@@ -43,6 +56,8 @@ test("today is compared with the seven days before", () => {
     date: "2026-01-01",
     turns,
     tokens: 10 * turns,
+    costMicros: null,
+    unpricedTurns: turns,
     conversations: turns,
     messages: 0,
     latencyP50,

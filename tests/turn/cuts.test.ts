@@ -109,6 +109,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
         aftermath: { titleDueAt: null, followUpDueAt: null, title: null, learnable: true },
         measured: null,
         charged: 0,
+        costMicros: null,
         debug: null,
         continued: null,
         model: undefined,

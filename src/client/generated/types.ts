@@ -3109,6 +3109,8 @@ export interface AuditStats {
 }
 
 export interface Analytics {
+  /** The currency of the organization's prices, in which costs are shown. */
+  currency: string;
   overview: {
     /** However they ended, those that run included. */
     turns: number;
@@ -3121,6 +3123,10 @@ export interface Analytics {
     promptTokens: number;
     completionTokens: number;
     totalTokens: number;
+    /** Millionths of the currency's unit, of the turns with a known cost. Null: there are turns, and none has a known cost. */
+    costMicros: number | null;
+    /** Turns that are not in `costMicros`: a model without a price answered, or they run. */
+    unpricedTurns: number;
   };
   /** Every UTC day of the period. */
   dailyTrend: Array<{
@@ -3128,6 +3134,10 @@ export interface Analytics {
     date: string;
     turns: number;
     tokens: number;
+    /** Millionths of the currency's unit, of the turns with a known cost. Null: there are turns, and none has a known cost. */
+    costMicros: number | null;
+    /** Turns that are not in `costMicros`: a model without a price answered, or they run. */
+    unpricedTurns: number;
     conversations: number;
     messages: number;
     /** As `latency.p50`, of the day's turns. */
@@ -3139,12 +3149,20 @@ export interface Analytics {
     channel: string;
     turns: number;
     tokens: number;
+    /** Millionths of the currency's unit, of the turns with a known cost. Null: there are turns, and none has a known cost. */
+    costMicros: number | null;
+    /** Turns that are not in `costMicros`: a model without a price answered, or they run. */
+    unpricedTurns: number;
   }>;
   /** By turns, at most 200. */
   modelDistribution: Array<{
     model: string;
     turns: number;
     tokens: number;
+    /** Millionths of the currency's unit, of the turns with a known cost. Null: there are turns, and none has a known cost. */
+    costMicros: number | null;
+    /** Turns that are not in `costMicros`: a model without a price answered, or they run. */
+    unpricedTurns: number;
   }>;
   /** By calls, at most 200. */
   toolUsage: Array<{
@@ -3235,6 +3253,8 @@ export interface Budgets {
 }
 
 export interface UsagePage {
+  /** The currency of the organization's prices, in which costs are shown. */
+  currency: string;
   /** By tokens, the most first; days in order. */
   usage: Array<{
     /** With `by=agent`: its slug. */
@@ -3245,12 +3265,18 @@ export interface UsagePage {
     user?: string | null;
     /** With `by=user`: the channel of `user`; equal ids of two channels are two people. */
     userChannel?: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
+    /** With `by=model`: provider and model. A turn with a fallback counts for the model that answered last. */
+    model?: string;
     /** With `by=day`: a day in UTC. */
     date?: string;
     turns: number;
     promptTokens: number;
     completionTokens: number;
     totalTokens: number;
+    /** Millionths of the currency's unit, of the turns with a known cost. Null: there are turns, and none has a known cost. */
+    costMicros: number | null;
+    /** Turns that are not in `costMicros`: a model without a price answered, or they run. */
+    unpricedTurns: number;
   }>;
   total: number;
   limit: number;
@@ -3653,6 +3679,8 @@ export interface Turn {
   fingerprint: string | null;
   promptTokens: number;
   completionTokens: number;
+  /** What the turn cost by the prices of then, in millionths of the currency's unit. Null: unknown, or it has not ended. */
+  costMicros: number | null;
   /** Until its first output; null: there was none. */
   ttftMs: number | null;
   /** Null: it has not ended. */
@@ -5013,7 +5041,7 @@ export interface GetInstanceAnalyticsInput {
 
 export interface GetUsageInput {
   /** What the numbers are of. */
-  by: "agent" | "user" | "day";
+  by: "agent" | "user" | "model" | "day";
   /** Slug of an agent: its numbers alone. */
   instanceId?: string;
   /** ISO 8601 date, or date and time with a zone; a date means its beginning in UTC. Inclusive. */
@@ -6575,7 +6603,7 @@ export interface AgentEngine {
   /**
    * What it cost.
    *
-   * The tokens of turns by agent, by end user or by day. An end user of several agents is one, by name. The period is at most 366 days; without `from` and `to` it is the last 30 days in UTC, with today. Turns count when they began, and are there as soon as they do; their tokens and times once they ended. Calls of the background, such as memories and titles, are no turns. The numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
+   * The tokens and costs of turns by agent, by end user, by model or by day. An end user of several agents is one, by name. The period is at most 366 days; without `from` and `to` it is the last 30 days in UTC, with today. Turns count when they began, and are there as soon as they do; their tokens and times once they ended. Calls of the background, such as memories and titles, are no turns. The numbers are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
    */
   getUsage(input: GetUsageInput, options?: CallOptions): Promise<UsagePage>;
 

@@ -47,4 +47,4 @@ export async function eraseUsage({ database: { db } }: Services, person: ErasedP
   }
 }
 
-const added = ["turns", "promptTokens", "completionTokens"] as const;
+const added = ["turns", "promptTokens", "completionTokens", "costMicros", "priced"] as const;

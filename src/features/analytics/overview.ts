@@ -3,9 +3,10 @@ import type { Ctx } from "../../context/ctx.ts";
 import type { BoundedReads } from "../../db/bounded-reads.ts";
 import { noConversation } from "../../db/schema.ts";
 import { everyDay, requirePeriod } from "../../http/period.ts";
+import { currencyOf } from "../providers/index.ts";
 import { type Analytics, type AnalyticsQuery, mostListed } from "./schema.ts";
 import { readWithin, type Scope } from "./scope.ts";
-import { type FilledBucket, latency, percentile, toolUsage, usage, users } from "./sums.ts";
+import { costs, type FilledBucket, latency, percentile, toolUsage, usage, users } from "./sums.ts";
 
 /**
  * The figures of one agent, or of all reachable agents, in a period. Throws the 400 for a period that is too long or
@@ -18,21 +19,24 @@ export async function readAnalytics(
   instanceId?: string,
 ): Promise<Analytics> {
   const period = requirePeriod(query, ctx.clock.now());
-  const [used, people, times, tools] = await readWithin(ctx, reads, { period, instanceId }, async (scope) => [
+  const [currency, used, people, times, tools] = await readWithin(ctx, reads, { period, instanceId }, async (scope) => [
+    await currencyOf(scope.tx, ctx.membership.organizationId),
     await readUsage(scope),
     await readPeople(scope),
     await readTimes(scope),
     await readTools(scope),
   ]);
-  const { turns, messages, promptTokens, completionTokens } = totalOf(used.days);
+  const { turns, messages, promptTokens, completionTokens, ...cost } = totalOf(used.days);
   const timesByDay = Map.groupBy(times.turn, ({ date }) => date);
-  const days = used.days.map(({ date, turns, messages, ...tokens }) => {
+  const days = used.days.map(({ date, turns, messages, promptTokens, completionTokens, costMicros, unpricedTurns }) => {
     const conversations = people.byDay.get(date) ?? 0;
     const took = timesByDay.get(date) ?? [];
     return {
       date,
       turns,
-      tokens: tokens.promptTokens + tokens.completionTokens,
+      tokens: promptTokens + completionTokens,
+      costMicros,
+      unpricedTurns,
       conversations,
       messages,
       latencyP50: percentile(took, 0.5),
@@ -41,6 +45,7 @@ export async function readAnalytics(
   });
   const ofTurns = (share: number) => percentile(times.turn, share);
   return {
+    currency,
     overview: {
       turns,
       conversations: people.conversations,
@@ -49,6 +54,7 @@ export async function readAnalytics(
       promptTokens,
       completionTokens,
       totalTokens: promptTokens + completionTokens,
+      ...cost,
     },
     dailyTrend: everyDay(period, days, blankDay),
     channelDistribution: used.channels,
@@ -66,6 +72,8 @@ export async function readAnalytics(
 const blankDay: Omit<Analytics["dailyTrend"][number], "date"> = {
   turns: 0,
   tokens: 0,
+  costMicros: 0,
+  unpricedTurns: 0,
   conversations: 0,
   messages: 0,
   latencyP50: null,
@@ -80,26 +88,34 @@ interface UsageRow extends Record<string, unknown> {
   messages: number;
   promptTokens: number;
   completionTokens: number;
+  /** Null: no turn has a known cost. */
+  costMicros: number | null;
+  unpricedTurns: number;
 }
 
 async function readUsage({ tx, tables, rows }: Scope) {
   const found = await tx.execute<UsageRow>(sql`
     with ${tables}
     select day::text as date, channel, model, sum(turns)::float8 as turns, sum(messages)::float8 as messages,
-      sum(prompt_tokens)::float8 as "promptTokens", sum(completion_tokens)::float8 as "completionTokens"
+      sum(prompt_tokens)::float8 as "promptTokens", sum(completion_tokens)::float8 as "completionTokens",
+      ${costs}
     from (${rows(usage)}) r
     group by grouping sets ((day), (channel), (model)) order by 4 desc, 1, 2, 3`);
   const shares = <Name extends "channel" | "model">(name: Name) =>
-    found.flatMap(({ [name]: of, turns, promptTokens, completionTokens }) =>
-      of === null ? [] : [{ [name]: of, turns, tokens: promptTokens + completionTokens } as Share<Name>],
-    );
+    found.flatMap(({ [name]: of, turns, promptTokens, completionTokens, costMicros, unpricedTurns }) => {
+      if (of === null) return [];
+      const tokens = promptTokens + completionTokens;
+      return [{ [name]: of, turns, tokens, costMicros, unpricedTurns } as Share<Name>];
+    });
   const days = found.flatMap(({ date, ...row }) => (date === null ? [] : [{ ...row, date }]));
   return { days, channels: shares("channel"), models: shares("model") };
 }
 
-type Share<Name extends string> = Record<Name, string> & { turns: number; tokens: number };
+type Costs = Pick<UsageRow, "costMicros" | "unpricedTurns">;
 
-type UsageCounts = Pick<UsageRow, "turns" | "messages" | "promptTokens" | "completionTokens">;
+type Share<Name extends string> = Record<Name, string> & { turns: number; tokens: number } & Costs;
+
+type UsageCounts = Pick<UsageRow, "turns" | "messages" | "promptTokens" | "completionTokens"> & Costs;
 
 function totalOf(days: readonly UsageCounts[]): UsageCounts {
   const sum = (of: (day: UsageCounts) => number) => days.reduce((all, day) => all + of(day), 0);
@@ -108,8 +124,12 @@ function totalOf(days: readonly UsageCounts[]): UsageCounts {
     messages: sum(({ messages }) => messages),
     promptTokens: sum(({ promptTokens }) => promptTokens),
     completionTokens: sum(({ completionTokens }) => completionTokens),
+    costMicros: days.length > 0 && days.every(({ costMicros }) => costMicros === null) ? null : sum(costOfDay),
+    unpricedTurns: sum(({ unpricedTurns }) => unpricedTurns),
   };
 }
+
+const costOfDay = ({ costMicros }: UsageCounts) => costMicros ?? 0;
 
 interface PeopleRow extends Record<string, unknown> {
   /** Null for the whole period. */

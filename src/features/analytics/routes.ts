@@ -40,9 +40,9 @@ const tokens = guarded("analytics:read", {
   operationId: "getUsage",
   tags,
   summary: "What it cost",
-  description: `The tokens of turns by agent, by end user or by day. An end user of several agents is one, by name. ${period}`,
+  description: `The tokens and costs of turns by agent, by end user, by model or by day. An end user of several agents is one, by name. ${period}`,
   request: { query: UsageQuery },
-  responses: { 200: json(UsagePage, "A page of the tokens."), ...errorAnswers(404) },
+  responses: { 200: json(UsagePage, "A page of the numbers."), ...errorAnswers(404) },
 });
 
 const now = guarded("analytics:read", {

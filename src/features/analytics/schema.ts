@@ -9,6 +9,21 @@ export type AnalyticsQuery = z.infer<typeof AnalyticsQuery>;
 
 const count = z.int().openapi({ example: 12 });
 const tokens = z.int().openapi({ example: 5210 });
+const cost = {
+  costMicros: z.number().nullable().openapi({
+    description:
+      "Millionths of the currency's unit, of the turns with a known cost. Null: there are turns, and none has a known cost.",
+    example: 31_200,
+  }),
+  unpricedTurns: count.openapi({
+    description: "Turns that are not in `costMicros`: a model without a price answered, or they run.",
+    example: 0,
+  }),
+};
+const currency = z.string().openapi({
+  description: "The currency of the organization's prices, in which costs are shown.",
+  example: "USD",
+});
 const ms = z.int().nullable().openapi({ example: 1840 });
 const date = z.iso.date().openapi({ description: "A day in UTC.", example: "2026-11-21" });
 
@@ -19,6 +34,7 @@ const DayTrend = z.object({
   date,
   turns: count,
   tokens,
+  ...cost,
   conversations: count,
   messages: count,
   latencyP50: ms.openapi({ description: "As `latency.p50`, of the day's turns." }),
@@ -27,6 +43,7 @@ const DayTrend = z.object({
 
 export const Analytics = z
   .object({
+    currency,
     overview: z.object({
       turns: count.openapi({ description: "However they ended, those that run included." }),
       conversations: count.openapi({ description: "With a turn in the period, of those that are stored." }),
@@ -38,11 +55,14 @@ export const Analytics = z
       promptTokens: tokens,
       completionTokens: tokens,
       totalTokens: tokens,
+      ...cost,
     }),
     dailyTrend: z.array(DayTrend).openapi({ description: "Every UTC day of the period." }),
-    channelDistribution: z.array(z.object({ channel: z.string().openapi({ example: "web" }), turns: count, tokens })),
+    channelDistribution: z.array(
+      z.object({ channel: z.string().openapi({ example: "web" }), turns: count, tokens, ...cost }),
+    ),
     modelDistribution: z
-      .array(z.object({ model: z.string().openapi({ example: "openai:gpt-5-mini" }), turns: count, tokens }))
+      .array(z.object({ model: z.string().openapi({ example: "openai:gpt-5-mini" }), turns: count, tokens, ...cost }))
       .openapi({ description: `By turns, at most ${mostListed}.` }),
     toolUsage: z
       .array(
@@ -63,7 +83,7 @@ export const Analytics = z
 export type Analytics = z.infer<typeof Analytics>;
 
 export const UsageQuery = z.object({
-  by: z.enum(["agent", "user", "day"]).openapi({ description: "What the numbers are of.", example: "agent" }),
+  by: z.enum(["agent", "user", "model", "day"]).openapi({ description: "What the numbers are of.", example: "agent" }),
   instanceId: zText(128)
     .optional()
     .openapi({ description: "Slug of an agent: its numbers alone.", example: "support" }),
@@ -83,16 +103,22 @@ const UsageRow = z.object({
   userChannel: SubjectChannel.nullable().optional().openapi({
     description: "With `by=user`: the channel of `user`; equal ids of two channels are two people.",
   }),
+  model: z.string().optional().openapi({
+    description: "With `by=model`: provider and model. A turn with a fallback counts for the model that answered last.",
+    example: "openai:gpt-5-mini",
+  }),
   date: date.optional().openapi({ description: "With `by=day`: a day in UTC." }),
   turns: count,
   promptTokens: tokens,
   completionTokens: tokens,
   totalTokens: tokens,
+  ...cost,
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
 export const UsagePage = z
   .object({
+    currency,
     usage: z.array(UsageRow).openapi({ description: "By tokens, the most first; days in order." }),
     ...page,
   })

@@ -88,7 +88,7 @@ export const singles = sql`counted as materialized (
     coalesce(${turns.provider} || ':' || ${turns.model}, 'unknown') as model,
     case when ${hasUser} then ${turns.subject} else '' end as subject,
     coalesce(${turns.conversationId}, ${noConversation}::uuid) as conversation_id,
-    ${turns.messageCount} as messages, ${turns.promptTokens}, ${turns.completionTokens},
+    ${turns.messageCount} as messages, ${turns.promptTokens}, ${turns.completionTokens}, ${turns.costMicros},
     ${bucketOf(timeOf(turns.durationMs))} as turn_bucket, ${bucketOf(timeOf(turns.ttftMs))} as output_bucket
   ${within(turns)}
 ), called as materialized (
@@ -103,7 +103,13 @@ const counts = {
   turns: sql`count(*)::int`,
   promptTokens: sql`sum(prompt_tokens)::bigint`,
   completionTokens: sql`sum(completion_tokens)::bigint`,
+  costMicros: sql`coalesce(sum(cost_micros), 0)::bigint`,
+  priced: sql`count(cost_micros)::int`,
 };
+
+/** The cost of a group of sums, and its turns without a known one. */
+export const costs = sql`case when sum(priced) > 0 then sum(cost_micros)::float8 end as "costMicros",
+  (sum(turns) - sum(priced))::float8 as "unpricedTurns"`;
 
 export const usage: Sum = {
   table: usageDaily,

@@ -4,6 +4,8 @@ import { privateRoutes, sharedRoutes } from "./connections/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { roleRoutes } from "./roles/routes.ts";
 
+export { currencyOf, pricesOfOrganization } from "./prices/service.ts";
+
 /**
  * Model providers in the managed edition: connections of organizations and agents, what a workspace admits of them, the
  * roles that agents bind to them, and the prices of their models.

@@ -79,8 +79,8 @@ test("when the clock is set back, later rows count too, and all others stay coun
   const query = `?from=${minutesAgo(30 * 24 * 60).toISOString()}&to=${minutesAgo(-3 * 24 * 60).toISOString()}`;
   const tools = [{ name: "currentTime" }];
   await plantTurns(h, [
-    { at: minutesAgo(10 * 24 * 60), tools },
-    { at: minutesAgo(30), tools },
+    { at: minutesAgo(10 * 24 * 60), tools, fields: { costMicros: 30 } },
+    { at: minutesAgo(30), tools, fields: { costMicros: 4 } },
   ]);
   await rollUp(h);
   // As if the clock had been a day and more behind until now.
@@ -96,7 +96,7 @@ test("when the clock is set back, later rows count too, and all others stay coun
   await rollUp(h);
   expect(Date.parse((await until(h)) ?? "")).toBeLessThan(Date.now());
   const answer = await (await h.request(`/api/analytics${query}`, { headers })).json();
-  expect(answer.overview).toMatchObject({ turns: 4, totalTokens: 440, messages: 8 });
+  expect(answer.overview).toMatchObject({ turns: 4, totalTokens: 440, messages: 8, costMicros: 34, unpricedTurns: 2 });
   expect(answer.toolUsage).toMatchObject([{ tool: "currentTime", count: 4 }]);
 });
 

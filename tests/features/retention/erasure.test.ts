@@ -86,7 +86,7 @@ async function world(
     await db.insert(albums).values({ ...place, albumId: newId(), isMeant: false, parts: [part] });
     const used = { agentId: agent.id, subject, used: 7 };
     await db.insert(userBudgetPeriods).values({ ...used, month: "2026-01-01" });
-    const usage = { agentId: agent.id, turns: 1, promptTokens: 5, completionTokens: 6 };
+    const usage = { agentId: agent.id, turns: 1, promptTokens: 5, completionTokens: 6, costMicros: 7, priced: 1 };
     await db.insert(userUsageDaily).values({ ...usage, subject, conversationId, day: "2026-01-01" });
     const entry = { organizationId: agent.organizationId, actorType: "user" };
     const summaries = [{ conversationId: ref }, { subject: id, subjectChannel: "telegram" }];
@@ -171,9 +171,9 @@ test("an erasure leaves no byte of the person, and the rows of everybody else", 
     .from(userUsageDaily)
     .where(eq(userUsageDaily.day, "2026-01-01"))
     .orderBy(userUsageDaily.subject);
-  expect(sums.map(({ subject, turns: count }) => [subject, count])).toEqual([
-    ["", 1],
-    ["telegram:42", 1],
+  expect(sums.map(({ subject, turns: count, costMicros, priced }) => [subject, count, costMicros, priced])).toEqual([
+    ["", 1, 7, 1],
+    ["telegram:42", 1, 7, 1],
   ]);
   const entries = await h.db
     .select()

@@ -26,6 +26,11 @@ const Turn = z
     }),
     promptTokens: count,
     completionTokens: count,
+    costMicros: z.number().nullable().openapi({
+      description:
+        "What the turn cost by the prices of then, in millionths of the currency's unit. Null: unknown, or it has not ended.",
+      example: 1_250,
+    }),
     ttftMs: milliseconds.nullable().openapi({ description: "Until its first output; null: there was none." }),
     durationMs: milliseconds.nullable().openapi({ description: "Null: it has not ended." }),
     errorCode: z.string().nullable().openapi({

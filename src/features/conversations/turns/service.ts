@@ -20,6 +20,7 @@ const shown = {
   fingerprint: turns.fingerprint,
   promptTokens: turns.promptTokens,
   completionTokens: turns.completionTokens,
+  costMicros: turns.costMicros,
   ttftMs: turns.ttftMs,
   durationMs: turns.durationMs,
   errorCode: turns.errorCode,

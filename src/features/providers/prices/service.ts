@@ -1,10 +1,10 @@
-import { asc, eq } from "drizzle-orm";
+import { asc, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context/ctx.ts";
 import { sameJson } from "../../../core/json.ts";
 import { listPrices, microsOf, pricesOf } from "../../../core/models/list-prices.ts";
 import type { ModelPrice } from "../../../core/models/prices.ts";
 import type { Db } from "../../../db/client.ts";
-import { modelPrices } from "../../../db/schema.ts";
+import { modelPrices, organizations } from "../../../db/schema.ts";
 import { touchAgentsOf } from "../../agents/index.ts";
 import { writeOrganization } from "../../organizations/index.ts";
 import type { ModelPrices, NewPrice, NewPrices, Price } from "./schema.ts";
@@ -38,6 +38,19 @@ function storedPrices(db: Db, organizationId: string): Promise<StoredPrice[]> {
     .from(modelPrices)
     .where(eq(modelPrices.organizationId, organizationId))
     .orderBy(asc(modelPrices.provider), asc(modelPrices.model));
+}
+
+/** The prices of the joined row of `organizations`, as part of a larger statement; null for none. */
+export const pricesOfOrganization = sql<StoredPrice[] | null>`(
+  select json_agg(json_build_object(${sql.join(
+    Object.entries(columns).map(([name, column]) => sql`${sql.raw(`'${name}'`)}, ${column}`),
+    sql`, `,
+  )})) from ${modelPrices} where ${modelPrices.organizationId} = ${organizations.id}
+)`;
+
+/** The currency of the organization's costs. */
+export async function currencyOf(db: Db, organizationId: string): Promise<string> {
+  return pricesOf(await storedPrices(db, organizationId)).currency;
 }
 
 /** Replaces the organization's prices; turns that ended keep the costs that they had. */

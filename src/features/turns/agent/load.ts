@@ -5,6 +5,8 @@ import { type ActingAgent, asActing } from "../../../core/activity/activity.ts";
 import { openCredentials } from "../../../core/credentials/event-source.ts";
 import { s3Places } from "../../../core/files/s3.ts";
 import { digest, toHex } from "../../../core/ids.ts";
+import { pricesOf } from "../../../core/models/list-prices.ts";
+import type { Prices } from "../../../core/models/prices.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import type { AgentTracing } from "../../../core/tracing.ts";
 import { actingAgent, agents, eventSources, firstOrganization, organizations, secrets } from "../../../db/schema.ts";
@@ -13,6 +15,7 @@ import { isSlug } from "../../agents/index.ts";
 import { type LoadedChannels, loadChannels } from "../../channels/index.ts";
 import { asksAgent, loadHooks } from "../../hooks/index.ts";
 import { datetimeIn, loadPrompts, type PreparedPrompt, preparePrompt, unfilled } from "../../prompts/index.ts";
+import { pricesOfOrganization } from "../../providers/index.ts";
 import { openSecrets, plainKeys } from "../../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../../skills/index.ts";
 import { embedderFor } from "./embedder.ts";
@@ -44,6 +47,8 @@ export interface LiveAgent {
   /** A hash that changes with the prompt, the skills' versions, and the tools as the model sees them. */
   fingerprint: string;
   scrub: Scrub;
+  /** Null: what the agent's turns cost is not computed. */
+  prices: Prices | null;
   /** The version in the address of the agent's icon; null without an icon. */
   iconVersion: string | null;
 }
@@ -65,13 +70,14 @@ export async function loadAgent(
       organizationSlug: organizations.slug,
       inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       iconVersion: actingAgent.iconVersion,
+      ownPrices: pricesOfOrganization,
     })
     .from(agents)
     .innerJoin(organizations, eq(organizations.id, agents.organizationId))
     .where(eq(agents.slug, slug));
   if (!found) return null;
 
-  const { row, ...known } = found;
+  const { row, ownPrices, ...known } = found;
   const { inFirstOrganization, iconVersion } = known;
   const channels = await loadChannels(database.db, cipher, row.id);
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
@@ -115,9 +121,14 @@ export async function loadAgent(
     hooks: hooks.map((hook) => ({ ...hook, tool: asksAgent(hook.toolName) ? null : find(hook.toolName) })),
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled).text, served, tools)),
+    prices: options.edition.has("providers") || hasCostBudget(row) ? pricesOf(ownPrices ?? []) : null,
     scrub: scrubber([...agentSecrets.serve(row.id, values, shown), ...secretTexts(options.environmentKeys)]),
   };
 }
+
+/** Whether a budget of money holds for the agent; budgets stay in force without the feature that sets them. */
+const hasCostBudget = ({ monthlyCostBudget, userMonthlyCostBudget }: AgentRow) =>
+  monthlyCostBudget !== null || userMonthlyCostBudget !== null;
 
 /** Measures the fixed part of every prompt, with the tools, and makes its fingerprint. */
 async function describe(

@@ -10,6 +10,7 @@ export const closedTypes = {
   status: "text",
   promptTokens: "int",
   completionTokens: "int",
+  costMicros: "bigint | null",
   ttftMs: "int | null",
   durationMs: "int",
   errorCode: "text | null",
@@ -24,11 +25,13 @@ export function closedTurn(
   condition = sql`true`,
 ): SQL {
   const { id, budgetMonth, createdAt } = turns;
-  const { promptTokens, completionTokens, messageCount, ttftMs, durationMs, errorCode, suspended } = values;
+  const { promptTokens, completionTokens, costMicros, messageCount } = values;
+  const { ttftMs, durationMs, errorCode, suspended } = values;
   const closed = {
     status,
     promptTokens,
     completionTokens,
+    costMicros,
     messageCount,
     ttftMs,
     durationMs,

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
+import { costOfCalls, type Prices } from "../../../core/models/prices.ts";
 import { patiently } from "../../../db/retry.ts";
 import { turns } from "../../../db/schema.ts";
 import type { StoredRows } from "../../../turn/observers.ts";
@@ -68,6 +69,7 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       whole: request.whole === true,
       measured: continued ? null : measure(begun, outcome),
       charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
+      costMicros: agent.prices && costOf(outcome, agent.prices),
       debug: debugOf(services, ended),
       continued: continued?.suspended ?? null,
       model: request.model,
@@ -89,6 +91,13 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     throw err;
   }
 }
+
+/** What the model calls cost; null when the price of one is unknown. */
+const costOf = ({ answered }: TurnOutcome, prices: Prices) =>
+  costOfCalls(
+    answered.map(({ model, usage }) => ({ ...model, usage })),
+    prices,
+  );
 
 /** Explains why this process no longer held its turn. */
 async function whyClosed({ database }: Services, turnId: string): Promise<string> {

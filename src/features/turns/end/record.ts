@@ -35,6 +35,8 @@ export interface Recording {
   measured: { contextTokens: number; bytesPerToken: number } | null;
   /** The turn's tokens, for the budgets that count them. */
   charged: number;
+  /** What the turn cost; null: unknown. */
+  costMicros: number | null;
   /** How the turn came to its reply; null unless the agent is being debugged. */
   debug: TurnDebug | null;
   /** The suspended turn that this one continues; null for other turns. */
@@ -95,7 +97,7 @@ const idsOf = ({ messages, hooks }: Rows): StoredRows => ({
 
 /** The statement's values. `kept`: the conversation stores the rows. Null: the turn has no such rows. */
 function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: boolean) {
-  const { turnId, owner, fileIds, aftermath, measured, charged, debug, outcome } = recording;
+  const { turnId, owner, fileIds, aftermath, measured, charged, costMicros, debug, outcome } = recording;
   const { usage } = outcome;
   const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
   return {
@@ -104,6 +106,7 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
     status: outcome.status,
     promptTokens: usage.promptTokens,
     completionTokens: usage.completionTokens,
+    costMicros,
     ttftMs: outcome.firstOutputMs,
     durationMs: outcome.durationMs,
     errorCode: errorCode(outcome),

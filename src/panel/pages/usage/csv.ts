@@ -10,16 +10,27 @@ function cell(value: string | number): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+type Names = Pick<UsageRow, "instanceId" | "instanceName" | "user" | "userChannel" | "model" | "date">;
+
+/** What the numbers are of, by the titles of the columns. */
+function namesOf({ instanceId, instanceName, user, userChannel, model, date }: Names): Map<string, string> {
+  if (instanceId !== undefined) return new Map(Object.entries({ agent: instanceId, name: instanceName ?? "" }));
+  if (date !== undefined) return new Map([["date", date]]);
+  if (model !== undefined) return new Map([["model", model]]);
+  return new Map(Object.entries({ user: user ?? "", channel: userChannel ?? "" }));
+}
+
 /** Usage as comma-separated values, with titles in the first line. */
 export function csvOf(rows: readonly UsageRow[]): string {
-  const lines = rows.map(({ instanceId, instanceName, user, userChannel, date, ...tokens }) => {
-    const person = [user ?? "", userChannel ?? ""];
-    const named = instanceId !== undefined ? [instanceId, instanceName ?? ""] : date !== undefined ? [date] : person;
-    return [...named, tokens.turns, tokens.promptTokens, tokens.completionTokens, tokens.totalTokens];
-  });
+  const lines = rows.map(
+    ({ turns, promptTokens, completionTokens, totalTokens, costMicros, unpricedTurns, ...row }) => {
+      const numbers = [turns, promptTokens, completionTokens, totalTokens, costMicros ?? "", unpricedTurns];
+      return [...namesOf(row).values(), ...numbers];
+    },
+  );
   const [first] = rows;
-  const names =
-    first?.instanceId !== undefined ? ["agent", "name"] : first?.date === undefined ? ["user", "channel"] : ["date"];
-  const titles = [...names, "turns", "prompt_tokens", "completion_tokens", "total_tokens"];
+  const names = first ? namesOf(first).keys() : ["user", "channel"];
+  const numbers = ["turns", "prompt_tokens", "completion_tokens", "total_tokens", "cost_micros", "unpriced_turns"];
+  const titles = [...names, ...numbers];
   return [titles, ...lines].map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }
