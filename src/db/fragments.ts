@@ -55,7 +55,8 @@ export function fields<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
 
 /** A `fields` list as one JSON object. */
 export function jsonObject<const F extends Fields>(list: F): SQL<RowOfFields<F>> {
-  const entries = Object.entries(list).map(([name, field]) => sql`${name}, ${field}`);
+  // Not as parameters: PostgreSQL would not know their type.
+  const entries = Object.entries(list).map(([name, field]) => sql`${sql.raw(`'${name}'`)}, ${field}`);
   return sql<RowOfFields<F>>`json_build_object(${commaList(entries)})`;
 }
 

@@ -43,12 +43,35 @@ test.each<[ModelSpec, unknown, string, string, number]>([
     "x-goog-api-key",
     0,
   ],
+  [
+    { ...spec("ollama", "nomic-embed-text"), baseUrl: "http://ollama.internal:11434" },
+    openAi,
+    "http://ollama.internal:11434/v1/embeddings",
+    "authorization",
+    5,
+  ],
+  [
+    { ...spec("openai-compatible", "bge-m3"), baseUrl: "https://models.example/api" },
+    openAi,
+    "https://models.example/api/embeddings",
+    "authorization",
+    5,
+  ],
 ])("vectors by $provider", async (asked, body, url, header, tokens) => {
   const provider = answering(body);
   expect(await provider.models.embed?.(asked, ["one", "two"], never)).toEqual({ vectors, tokens });
   expect(provider.asked.map((request) => request.url)).toEqual([url]);
   expect(provider.asked[0]?.headers.get(header)).toContain("the-key");
   expect(provider.asked[0]?.body).toMatch(/one.*two/);
+});
+
+test("servers of one's own need no key", async () => {
+  const provider = answering(openAi);
+  for (const name of ["ollama", "openai-compatible"] as const) {
+    const local = { ...spec(name, "m"), baseUrl: "http://localhost:9/v1", apiKey: undefined };
+    await provider.models.embed?.(local, ["one", "two"], never);
+  }
+  expect(provider.asked.map(({ headers }) => headers.get("authorization"))).toEqual([null, null]);
 });
 
 test("too few vectors, no key and a provider without such a model are errors", async () => {

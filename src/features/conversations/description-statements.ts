@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import type { Services } from "../../context/ctx.ts";
+import { hasFastModel } from "../../db/agent-providers.ts";
 import { batched } from "../../db/batched.ts";
 import { fields, jsonObject, type RowOf } from "../../db/fragments.ts";
 import { agents, conversations, messages, turns } from "../../db/schema.ts";
@@ -60,7 +61,7 @@ const { source, channel } = conversations;
 const [longestMessage, mostMessages] = [2_000, 30];
 
 const readSubjects = statement({ ids: "uuid[]" }, ({ ids }) => {
-  const asks = sql`${agents.fastModel} is not null and ${agents.memoryEnabled}`;
+  const asks = sql`${hasFastModel} and ${agents.memoryEnabled}`;
   const lastProvider = sql`
     select ${turns.provider} from ${turns}
     where ${turns.conversationId} = ${conversations.id} and ${turns.status} = 'done' order by ${turns.ticket} desc limit 1`;

@@ -4,6 +4,8 @@ import { privateRoutes, sharedRoutes } from "./connections/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { roleRoutes } from "./roles/routes.ts";
 
+/** The key of a connection, for the calls of an agent's models. */
+export { openKey } from "./connections/store.ts";
 export { currencyOf, pricesOfOrganization } from "./prices/service.ts";
 
 /**

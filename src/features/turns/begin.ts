@@ -1,11 +1,11 @@
 import type { Services } from "../../context/ctx.ts";
 import { sameJson } from "../../core/json.ts";
-import { onlyModel } from "../../turn/models.ts";
 import type { JsonObject, TurnInput } from "../../turn/types.ts";
 import { type FreshFiles, imageParts } from "../files/index.ts";
 import { memoryLines, recall } from "../memories/index.ts";
 import { embedderFor } from "./agent/embedder.ts";
 import { actingAs, type LiveAgent } from "./agent/load.ts";
+import { openModels, requireUsable } from "./agent/model.ts";
 import { asDecided } from "./approvals/decided.ts";
 import { refuseWaiting } from "./approvals/waiting.ts";
 import { reserve, reserveForUser } from "./budget/budget.ts";
@@ -42,13 +42,13 @@ export async function begin(
   services: Services,
   { turnId, request, taken, transcript, files }: QueuedTurn,
 ): Promise<Begun> {
-  const { database, clock, policies, models } = services;
-  const { place, spec, room, grant } = taken;
+  const { database, clock, policies } = services;
+  const { place, answering, room, grant } = taken;
   const { agent } = grant;
   const { conversation } = place;
-  const resolving = models.resolve(spec);
-  // `resolving` is awaited below; until then a rejection must not count as unhandled.
-  resolving.catch(() => {});
+  const opening = openModels(services, requireUsable(answering));
+  // `opening` is awaited below; until then a rejection must not count as unhandled.
+  opening.catch(() => {});
   const now = clock.now();
   const found = await readInOrder(services, taken, request, transcript);
   const promptBytes = room.takenBytes + found.historyBytes;
@@ -66,7 +66,7 @@ export async function begin(
     policies: policies.values,
     now,
     memories,
-    models: onlyModel(spec, await resolving),
+    models: await opening,
     images: files ? await imageParts(services, files) : [],
     // Decisions may have changed while the turn was queued.
     continued: continued && (await asDecided(database, continued)),

@@ -8,7 +8,7 @@ import { Agents } from "./access/agents.ts";
 import { OpenStreams } from "./access/open-streams.ts";
 import { embedderFor } from "./agent/embedder.ts";
 import { loadAgent } from "./agent/load.ts";
-import { modelSpec } from "./agent/model.ts";
+import { answeringFor, requireUsable } from "./agent/model.ts";
 import { continueDecided } from "./approvals/continue.ts";
 import { expireWaiting } from "./approvals/waiting.ts";
 import { createComplete } from "./background/complete.ts";
@@ -92,7 +92,7 @@ export interface Turns extends Pick<RunningTurns, "takeTurn" | "arrive" | "findR
 /** The turns of this process. */
 export function createTurns(services: Services, { toolSources, continuedBy, ...options }: Options): Turns {
   const agents = new Agents(services, toolSources);
-  const turns = createRunningTurns(services, options);
+  const turns = createRunningTurns(services, { ...options, reload: (slug) => agents.reload(slug) });
   const streams = new OpenStreams(services, agents);
   const continueTurns = (turnId: string | null) => continueDecided({ services, agents, turns, continuedBy }, turnId);
   const by = { type: "engine", whileInactive: false } as const;
@@ -137,14 +137,15 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
   };
 }
 
-/** The agent's current model, and the secret that the model's provider needs but lacks; null for an unknown agent. */
+/** The agent's current model, and the secret that the model's provider needs but lacks; null for an unknown agent. Throws the 503 of an agent whose connection is unusable. */
 export async function answeringModel(
   services: Services,
   slug: string,
 ): Promise<{ provider: ProviderName; model: string; missing: string | null } | null> {
   const agent = await loadAgent(services, slug);
   if (!agent) return null;
-  const { provider, model, apiKey, baseUrl } = modelSpec(services, agent);
+  const [{ spec }] = requireUsable(answeringFor(services, agent, "chat"));
+  const { provider, model, apiKey, baseUrl } = spec;
   const held = new Map([
     [apiKeySecret(provider), apiKey],
     [baseUrlSecret(provider), baseUrl],

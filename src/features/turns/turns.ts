@@ -1,13 +1,15 @@
 import type { Services } from "../../context/ctx.ts";
 import { asEngineError, EngineError } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import type { Scrub } from "../../core/scrub/scrub.ts";
 import type { Heartbeat } from "../../jobs/heartbeat.ts";
 import { isBuffered } from "../../turn/hooks.ts";
 import { Audience, type StartedTurn, type TurnListener, type TurnObserver } from "../../turn/observers.ts";
 import { type Relay, relay } from "../../turn/relay.ts";
 import { run } from "../../turn/run.ts";
 import type { Grant } from "./access/admit.ts";
-import { actingAs } from "./agent/load.ts";
+import { actingAs, type LiveAgent } from "./agent/load.ts";
+import { firstModel } from "./agent/model.ts";
 import { type Begun, begin } from "./begin.ts";
 import { DebugNotes } from "./debug/notes.ts";
 import { finish } from "./end/finish.ts";
@@ -15,7 +17,7 @@ import { Arrivals } from "./place/arrivals.ts";
 import { findRepeat } from "./place/idempotency.ts";
 import { Leases } from "./place/leases.ts";
 import { filesOf, Pictures } from "./place/pictures.ts";
-import { type Taken, takePlace } from "./place/take.ts";
+import { type Taken, takePlace, withCurrentModels } from "./place/take.ts";
 import { WaitingTurns } from "./place/waiting.ts";
 import { hooksAt } from "./prepare.ts";
 import type { Idempotency, TurnRequest } from "./request.ts";
@@ -31,10 +33,15 @@ export interface TurnsOptions {
   heartbeat: Heartbeat;
 }
 
+interface RunningOptions extends TurnsOptions {
+  /** Reads an agent from the database; null for an unknown one. */
+  reload: (slug: string) => Promise<LiveAgent | null>;
+}
+
 export type RunningTurns = ReturnType<typeof createRunningTurns>;
 
 /** Runs the turns of this process: opens them, renews their leases, queues them, and ends them at a stop. */
-export function createRunningTurns(services: Services, { observers, onWork, heartbeat }: TurnsOptions) {
+export function createRunningTurns(services: Services, { observers, onWork, heartbeat, reload }: RunningOptions) {
   const { database, clock, log, notify } = services;
   const leases = new Leases(services, heartbeat);
   const arrivals = new Arrivals(services.admission);
@@ -55,7 +62,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     if (stopping) throw stoppingError();
     const turnId = newId();
     const release = leases.hold(turnId);
-    const taken = await takePlace(services, { turnId, leases, grant, request }).catch((error: unknown) => {
+    let taken = await takePlace(services, { turnId, leases, grant, request }).catch((error: unknown) => {
       release();
       if (asEngineError(error).code === "unavailable") closeOrphan(turnId);
       throw error;
@@ -64,7 +71,9 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
     const { conversation, transcript } = place;
     const buffered = isBuffered(hooksAt(grant.agent, request.origin));
     const audience = new Audience(log);
-    const notes = conversation && grant.agent.row.debugEnabled ? new DebugNotes(clock, grant.agent.scrub) : null;
+    // Turns that wait get another scrubber with the keys that answer them.
+    const scrub = place.kind === "queued" ? currentScrub(() => taken.grant.agent.scrub) : grant.agent.scrub;
+    const notes = conversation && grant.agent.row.debugEnabled ? new DebugNotes(clock, scrub) : null;
     let begun: Begun | null = null;
     let waits = place.kind === "queued";
     const turn = relay({
@@ -73,7 +82,10 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
         return buffered && !waits ? "always-finish" : request.rule;
       },
       run: async (signal, tell) => {
-        if (waits && conversation) await waitingTurns.wait(turnId, conversation, signal);
+        if (waits && conversation) {
+          const revision = await waitingTurns.wait(turnId, conversation, signal);
+          taken = await withCurrentModels(services, { taken, request, revision, reload });
+        }
         waits = false;
         const files = filesOf(conversation, request);
         return pictures.during(grant.agent.row.organizationId, files, signal, async () => {
@@ -104,7 +116,7 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
       },
     });
     running.set(turnId, turn);
-    audience.start(observers(), { ...turn, ...describe(turnId, taken, request) }, notes, listener);
+    audience.start(observers(), { ...turn, ...describe(turnId, taken, request), scrub }, notes, listener);
     if (stopping) turn.abort("shutdown");
     return { ...turn, id: turnId };
   };
@@ -179,14 +191,16 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
   };
 }
 
+const currentScrub = (current: () => Scrub): Scrub =>
+  Object.assign((text: string) => current()(text), { stream: () => current().stream() });
+
 /** Describes a turn for observers, without its functions. */
 function describe(
   id: string,
-  { grant, spec, place }: Taken,
+  { grant, answering, place }: Taken,
   request: TurnRequest,
-): Omit<StartedTurn, "leave" | "abort"> {
+): Omit<StartedTurn, "leave" | "abort" | "scrub"> {
   const { agent } = grant;
-  const { scrub, tracing } = agent;
   const { door, origin, stored, requestId, continued, input, askedBy = null } = request;
   return {
     id,
@@ -194,15 +208,14 @@ function describe(
     origin,
     stored,
     requestId,
-    scrub,
-    tracing,
+    tracing: agent.tracing,
     askedBy,
     agent: actingAs(agent),
     conversationRef: request.ref,
     begins: place.conversation ? place.conversation.ticket === 1 : input.history.length === 0,
     continues: continued?.turnId ?? null,
     fresh: continued?.suspended.fresh ?? input.fresh,
-    model: { provider: spec.provider, model: spec.model },
+    model: firstModel(answering),
   };
 }
 

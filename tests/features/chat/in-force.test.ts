@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { newId } from "../../../src/core/ids.ts";
-import { workspaces } from "../../../src/db/schema.ts";
+import { providerConnections, workspaces } from "../../../src/db/schema.ts";
+import { providersOf } from "./connections.ts";
 import {
   access,
   type Change,
@@ -79,6 +80,13 @@ const move: Change = async (w) => {
   await w.services.database.db.insert(workspaces).values({ id, organizationId: w.organization.id, name: "far" });
   await patch({ workspaceId: id })(w);
 };
+
+/** Binds a new connection of this name to the role `chat`. */
+const bindNew = async (w: World, name: string) => {
+  const { connect, bind } = providersOf(w);
+  await bind("helper", "chat", await connect(name));
+};
+const unusable = "The agent's provider connection is not usable";
 
 const prompted = (text: string) => (seen: Seen) => seen.model?.system.includes(text);
 /** The provider settings of the model call. */
@@ -271,6 +279,33 @@ const settings: Record<string, Setting> = {
     given: [patch({ provider: "mistral", model: "first" }), secret("the-old-key")],
     change: secret("the-new-key"),
     views: [view(turns, (seen) => seen.model?.spec.apiKey, "the-old-key", "the-new-key")],
+  },
+  "the key of a bound connection": {
+    given: [(w) => bindNew(w, "bound")],
+    change: (w) => bindNew(w, "another"),
+    views: [view(turns, (seen) => seen.model?.spec.apiKey, "key-of-bound", "key-of-another")],
+  },
+  "a bound connection, off": {
+    given: [(w) => bindNew(w, "bound")],
+    change: async (w) => {
+      const { db } = w.services.database;
+      const [connection] = await db.select().from(providerConnections);
+      await providersOf(w).change(connection?.id ?? "", { enabled: false });
+    },
+    views: [
+      view(["completion", "native"], verdict, "ok", unusable),
+      view(["asked"], verdict, "ok", `The agent helper could not answer: ${unusable}`),
+    ],
+  },
+  "the organization's default connection": {
+    given: [patch({ provider: null, model: null })],
+    change: (w) => providersOf(w).connect("usual", { isDefault: true }),
+    views: [view(["completion"], model, "demo:demo", "mistral:mistral-medium-latest")],
+  },
+  "the workspace's admission": {
+    given: [(w) => bindNew(w, "bound")],
+    change: (w) => providersOf(w).admit(["openai"]),
+    views: [view(["completion"], verdict, "ok", unusable)],
   },
   prompts: {
     change: send("PATCH", `${own}/prompts`, { sections: [{ key: "02-soul", content: "Speak Latin." }] }),

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { agents } from "../../../src/db/schema.ts";
 import { loadAgent } from "../../../src/features/turns/agent/load.ts";
-import { modelFor } from "../../../src/features/turns/agent/model.ts";
+import { answeringFor } from "../../../src/features/turns/agent/model.ts";
 import type { RemoteProvider } from "../../adapters/recorded.ts";
 import { cutAnswer, wires } from "../../adapters/wires.ts";
 import { drop, type Reply, startFakeProvider } from "../../fake-provider.ts";
@@ -215,8 +215,9 @@ test("the guard of an agent's own address is that of its fast model too; the env
   await allowHosts(h, "models.internal");
   const agent = await loadAgent(h.services, h.agent.slug);
   if (!agent) throw new Error("The agent is gone");
-  expect(modelFor(h.services, agent, "fast")).toMatchObject({ allowedHosts: ["models.internal"] });
-  expect(modelFor(h.services, agent, "chat")?.allowedHosts).toBeUndefined();
+  const hostsFor = (role: "fast" | "chat") => answeringFor(h.services, agent, role).models[0]?.spec.allowedHosts;
+  expect(hostsFor("fast")).toEqual(["models.internal"]);
+  expect(hostsFor("chat")).toBeUndefined();
 });
 
 test("ollama is looked for nowhere unless the agent or the environment names its address", async () => {

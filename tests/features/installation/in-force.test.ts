@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { defaultPolicies, type PolicyChanges } from "../../../src/core/policies.ts";
 import type { ModelSpec } from "../../../src/core/ports.ts";
 import { loadAgent } from "../../../src/features/turns/agent/load.ts";
-import { modelSpec } from "../../../src/features/turns/agent/model.ts";
+import { answeringFor } from "../../../src/features/turns/agent/model.ts";
 import { prepare } from "../../../src/features/turns/prepare.ts";
 import { onlyModel } from "../../../src/turn/models.ts";
 import { type Harness, harness } from "../../harness.ts";
@@ -142,7 +142,7 @@ describe("the model of a turn", () => {
     }
     const keys = async () => {
       const loaded = await Promise.all(["mine", "theirs"].map((slug) => loadAgent(h.services, slug)));
-      return loaded.map((agent) => agent && modelSpec(h.services, agent).apiKey);
+      return loaded.map((agent) => agent && answeringFor(h.services, agent, "chat").models[0]?.spec.apiKey);
     };
     const configured = async () => {
       const catalogues = [own, foreign].map(async (headers) => {

@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from "vitest";
 import type { Services } from "../../../src/context/ctx.ts";
 import { TextsRefused } from "../../../src/core/errors.ts";
+import { unconfigured } from "../../../src/core/models/facts.ts";
 import type { Embedder, Models } from "../../../src/core/ports.ts";
 import type { agents } from "../../../src/db/schema.ts";
 import { enqueueMissing } from "../../../src/features/memories/meaning/embed.ts";
@@ -96,7 +97,9 @@ test("a text that a model fails at alone is tried again before it is given up, a
 function embedderOf(services: Services, row: typeof agents.$inferSelect, embed: Models["embed"]): Embedder {
   const models: Models = { resolve: async () => Promise.reject(new Error("Not asked")), ...(embed ? { embed } : {}) };
   const options = { ...services.options, vectors: true, environmentKeys: new Map([["openai_api_key", "k"]]) };
-  const owner = { row: { ...row, provider: "openai" }, secrets: new Map<string, string>(), inFirstOrganization: true };
+  const providers = { bindings: {}, connections: [], admission: unconfigured.admission };
+  const secrets = new Map<string, string>();
+  const owner = { row: { ...row, provider: "openai" }, secrets, inFirstOrganization: true, providers };
   const embedder = embedderFor({ ...services, models, options }, owner);
   if (!embedder) throw new Error("OpenAI has an embedding model");
   return embedder;

@@ -3,17 +3,26 @@ import { EngineError } from "../../../src/core/errors.ts";
 import { plainText } from "../../plain-text.ts";
 import { reply, scriptedModel } from "../../scripted-model.ts";
 import { spyOnStatements } from "../../statements.ts";
-import { chatHarness } from "../chat/chat.ts";
+import { type ChatHarness, chatHarness } from "../chat/chat.ts";
+import { providersOf } from "../chat/connections.ts";
+
+interface Variation {
+  extra?: object;
+  /** Changes of the agent after the first turn. */
+  between?: object[];
+  prepare?: (h: ChatHarness) => Promise<void>;
+}
 
 /** The statements of the second turn of an agent, after an optional change. */
 async function secondTurn(
   fields: object = {},
-  { extra = { chat_id: "c" }, between = [] }: { extra?: object; between?: object[] } = {},
+  { extra = { chat_id: "c" }, between = [], prepare = async () => {} }: Variation = {},
 ) {
   const h = await chatHarness(
     scriptedModel(() => reply("ok")),
     { memoryEnabled: false, ...fields },
   );
+  await prepare(h);
   const say = async () => expect((await h.complete("Hi", extra)).status).toBe(200);
   await say();
   const { slug, headers } = h.agent;
@@ -22,7 +31,9 @@ async function secondTurn(
   if (between.length > 0) await say();
   const statements = spyOnStatements(h.services.database);
   await say();
-  return statements.texts();
+  const texts = statements.texts();
+  statements.restore();
+  return texts;
 }
 
 /** The tables that a statement names. */
@@ -39,6 +50,22 @@ describe("a turn costs two statements:", () => {
     expect(open).not.toMatch(/memories|budget_periods/);
     expect(tablesOf(record)).toEqual(expect.arrayContaining(["conversations", "messages", "turns"]));
     expect(record).not.toMatch(/tool_calls|hook_executions|files|jobs|inbox|outbox/);
+  });
+
+  test("one of an agent with a bound connection and two fallbacks, which name the same tables", async () => {
+    const plain = await secondTurn();
+    const bound = await secondTurn(
+      {},
+      {
+        prepare: async (h) => {
+          const { connect, bind } = providersOf(h);
+          const [connectionId, ...others] = [await connect("a"), await connect("b"), await connect("c")];
+          const fallbacks = others.map((id) => ({ connectionId: id, model: null }));
+          await bind(h.agent.slug, "chat", connectionId, { fallbacks });
+        },
+      },
+    );
+    expect(bound.map(tablesOf)).toEqual(plain.map(tablesOf));
   });
 
   test("one of an agent that is debugged", async () => {

@@ -59,6 +59,20 @@ describe("the end of an attempt whose turn", () => {
       { kind: "give-up", why: "tools-called" },
     ],
     [
+      "met an unusable connection",
+      failed({ code: "unavailable", cause: new EngineError("unavailable", "Not usable") }),
+      tries,
+      { kind: "retry", alone: false },
+      { kind: "give-up", why: "tools-called" },
+    ],
+    [
+      "met an unusable connection for the last time",
+      failed({ code: "unavailable", cause: new EngineError("unavailable", "Not usable") }),
+      last,
+      { kind: "give-up", why: "too-often" },
+      { kind: "give-up", why: "tools-called" },
+    ],
+    [
       "was too long for the model",
       failed({ code: "too-large" }),
       tries,

@@ -1,6 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import type { ActingAgent } from "../../../core/activity/activity.ts";
+import { hasFastModel } from "../../../db/agent-providers.ts";
 import { batched } from "../../../db/batched.ts";
 import { fields, type RowOf } from "../../../db/fragments.ts";
 import { actingAgent, agents, conversations, messages, turns } from "../../../db/schema.ts";
@@ -78,7 +79,7 @@ const joinTurn = (condition: SQL) => sql`
   ) ${turns}`;
 
 const readSources = statement({ ids: "uuid[]" }, ({ ids }) => {
-  const learns = sql`${agents.memoryEnabled} and ${agents.fastModel} is not null and ${conversations.channel} <> 'agent'`;
+  const learns = sql`${agents.memoryEnabled} and ${hasFastModel} and ${conversations.channel} <> 'agent'`;
   const { seq, role } = messages;
   const unread = sql`
     select ${fields({ seq, role, content, subject: turns.subject })} from ${messages} ${joinTurn(learnable)}

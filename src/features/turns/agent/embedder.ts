@@ -4,24 +4,27 @@ import { embeddingModels } from "../../../core/models/providers.ts";
 import type { Embedder } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/calendar.ts";
 import { settle } from "../budget/budget.ts";
-import { type ModelOwner, modelFor } from "./model.ts";
+import { answeringFor, type ModelOwner } from "./model.ts";
+
+/** The `least` of a model about which nothing is known. */
+const usualLeast = 0.3;
 
 /**
- * The embedder for an agent's memories. It uses the agent's own provider, since no other provider may read the
- * memories. Null when the database has no vectors, or the provider no embedding model.
+ * The embedder for an agent's memories: the bound one, else one of the conversations' provider, since no other provider
+ * may read the memories. Null when the database has no vectors, or the agent no embedding model.
  */
 export function embedderFor(services: Services, agent: ModelOwner): Embedder | null {
   const { models, options } = services;
   const embed = models.embed;
   if (!options.vectors || !embed) return null;
-  const spec = modelFor(services, agent, "embedding");
-  const known = spec ? embeddingModels[spec.provider] : undefined;
-  if (!spec || !known) return null;
-  const { model } = spec;
-  const { least } = known;
+  const [first] = answeringFor(services, agent, "embedding").models;
+  if (!first) return null;
+  const { spec } = first;
+  const { provider, model } = spec;
+  const known = embeddingModels[provider];
   return {
-    model: `${spec.provider}:${model}`,
-    least,
+    model: `${provider}:${model}`,
+    least: known?.model === model ? known.least : usualLeast,
     async embed(texts, signal) {
       const { vectors, tokens } = await embed(spec, texts, signal).catch((error: unknown) => {
         throw signal.aborted ? error : inOurWords(error);

@@ -9,6 +9,7 @@ import { pricesOf } from "../../../core/models/list-prices.ts";
 import type { Prices } from "../../../core/models/prices.ts";
 import { type Scrub, scrubber } from "../../../core/scrub/scrub.ts";
 import type { AgentTracing } from "../../../core/tracing.ts";
+import { agentProviders } from "../../../db/agent-providers.ts";
 import { actingAgent, agents, eventSources, firstOrganization, organizations, secrets } from "../../../db/schema.ts";
 import type { Hook, Tool } from "../../../turn/types.ts";
 import { isSlug } from "../../agents/index.ts";
@@ -19,6 +20,7 @@ import { pricesOfOrganization } from "../../providers/index.ts";
 import { openSecrets, plainKeys } from "../../secrets/index.ts";
 import { type LoadedSkill, loadSkills, skillsList } from "../../skills/index.ts";
 import { embedderFor } from "./embedder.ts";
+import { type AgentProviders, openProviders } from "./providers.ts";
 import { loadTools } from "./tools.ts";
 
 type AgentRow = typeof agents.$inferSelect;
@@ -30,6 +32,7 @@ export interface LiveAgent {
   /** Whether the policy `environmentKeys: first-organization` lets the agent use the environment's keys. */
   inFirstOrganization: boolean;
   secrets: ReadonlyMap<string, string>;
+  providers: AgentProviders;
   web: LoadedChannels["web"];
   /** Whether other agents may call this agent: whether its channel `agent` is on. */
   answersAgents: boolean;
@@ -56,6 +59,14 @@ export interface LiveAgent {
 /** The agent's data for activity. */
 export const actingAs = ({ row, iconVersion }: LiveAgent): ActingAgent => asActing({ ...row, iconVersion });
 
+/** An agent with the models of another copy of it: with their keys, prices and scrubber. */
+export function withModelsOf(agent: LiveAgent, current: LiveAgent): LiveAgent {
+  const { provider, model, fastModel } = current.row;
+  const { secrets, providers, inFirstOrganization, prices, scrub } = current;
+  const row = { ...agent.row, provider, model, fastModel };
+  return { ...agent, row, secrets, providers, inFirstOrganization, prices, scrub };
+}
+
 /** Reads an agent by its slug; null for an unknown one. Its tools are those of `loadTools` and of `toolSources`. */
 export async function loadAgent(
   services: Services,
@@ -71,24 +82,26 @@ export async function loadAgent(
       inFirstOrganization: sql<boolean>`${organizations.id} = (${firstOrganization})`,
       iconVersion: actingAgent.iconVersion,
       ownPrices: pricesOfOrganization,
+      stored: agentProviders,
     })
     .from(agents)
     .innerJoin(organizations, eq(organizations.id, agents.organizationId))
     .where(eq(agents.slug, slug));
   if (!found) return null;
 
-  const { row, ownPrices, ...known } = found;
+  const { row, stored, ownPrices, ...known } = found;
   const { inFirstOrganization, iconVersion } = known;
   const channels = await loadChannels(database.db, cipher, row.id);
   const rows = await database.db.select().from(secrets).where(eq(secrets.agentId, row.id));
   const opened = await openSecrets(cipher, row.id, rows);
+  const providers = await openProviders(services, stored);
   const sources = await database.db.select().from(eventSources).where(eq(eventSources.agentId, row.id));
   // Credentials sealed with a lost key can't be in any text, and must not keep the agent from answering.
   const ofSources = await Promise.all(sources.map((source) => openCredentials(cipher, source).catch(() => null)));
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
   const { served } = skills;
   const hooks = await loadHooks(database.db, row.id);
-  const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization });
+  const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization, providers });
   const {
     tools,
     find,
@@ -100,6 +113,7 @@ export async function loadAgent(
   );
   const values = [
     ...secretTexts(opened, plainKeys(services.plugins)),
+    ...providers.connections.flatMap(({ apiKey }) => apiKey ?? []),
     ...channels.credentials,
     ...ofSources.flatMap((opened) => (opened ? [opened.webhookToken, opened.authKey ?? ""] : [])),
     ...hidden,
@@ -112,6 +126,7 @@ export async function loadAgent(
     row,
     ...known,
     secrets: opened,
+    providers,
     web: channels.web,
     answersAgents: channels.answersAgents,
     prompt,

@@ -1,17 +1,16 @@
 import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import type { AgentSeen, ModelSpec } from "../../../core/ports.ts";
+import type { AgentSeen } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/calendar.ts";
 import { type Complete, type Completion, NoAnswer } from "../../../jobs/complete.ts";
-import { onlyModel } from "../../../turn/models.ts";
 import { Audience, nothingStored, type StartedCompletion, type TurnObserver } from "../../../turn/observers.ts";
 import { run } from "../../../turn/run.ts";
 import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
-import { modelFor } from "../agent/model.ts";
+import { type Answering, type AnsweringModels, answeringFor, openModels, unusableConnection } from "../agent/model.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import type { SharedBudget } from "../budget/shared-budget.ts";
 import { limitsOf } from "../prepare.ts";
@@ -23,10 +22,10 @@ interface Dependencies {
   observers: () => readonly TurnObserver[];
 }
 
-/** An agent, and which of its models to call. */
+/** An agent, and the models to call, in this order. */
 interface ModelChoice {
   agent: LiveAgent;
-  spec: ModelSpec;
+  models: AnsweringModels;
 }
 
 /**
@@ -38,33 +37,32 @@ export function createComplete(services: Services, { agents, budget, observers }
   const limits = new ModelLimits(services);
   const admit = async (seen: AgentSeen, ownModel: boolean) => {
     const { agent } = await agents.admitSeen(seen, { type: "engine", whileInactive: false });
-    const spec = modelFor(services, agent, "fast") ?? (ownModel ? modelFor(services, agent, "chat") : null);
-    if (!spec) throw new EngineError("not-found", "The agent has no fast model");
-    return { agent, spec };
+    const fast = answeringFor(services, agent, "fast");
+    const answering = fast.wanted === null && ownModel ? answeringFor(services, agent, "chat") : fast;
+    return { agent, models: usableModels(answering) };
   };
   const ask = async (
-    { agent, spec }: ModelChoice,
+    { agent, models }: ModelChoice,
     prompt: string,
     { purpose, conversationRef, signal }: Completion,
   ) => {
-    const models = onlyModel(spec, await services.models.resolve(spec));
-    const input = inputOf(services, agent, { prompt, conversationRef, models });
+    const input = inputOf(services, agent, { prompt, conversationRef, models: await openModels(services, models) });
     const audience = new Audience(services.log);
-    audience.startCompletion(observers(), describe(input, { agent, spec }, purpose));
+    audience.startCompletion(observers(), describe(input, { agent, models }, purpose));
     const outcome = await run(input, signal, services.clock, (event) => audience.event(event));
     audience.ended({ outcome, replyKept: false, stored: nothingStored });
     return outcome;
   };
   return async (seen, prompt, job) => {
     const { signal, attempts, ownModel = false } = job;
-    const { agent, spec } = await admit(seen, ownModel);
+    const { agent, models } = await admit(seen, ownModel);
     const askNow = async () => {
       // The agent may have changed while the call waited.
       const asked = await admit(seen, ownModel);
       return onBudget({ services, budget, signal }, asked.agent, prompt, () => ask(asked, prompt, job));
     };
     const call = { owner: agent.row.organizationId, signal, ask: askNow };
-    const outcome = await limits.of(spec).call(attempts === undefined ? call : { ...call, attempts });
+    const outcome = await limits.of(models[0].spec).call(attempts === undefined ? call : { ...call, attempts });
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.
     if (outcome.status !== "failed") throw new NoAnswer(`The model was ${outcome.status}`);
@@ -73,12 +71,19 @@ export function createComplete(services: Services, { agents, budget, observers }
   };
 }
 
+/** The models to call. Throws the refusal of an agent without any, and `NoAnswer` where the configured one may not answer. */
+function usableModels({ models: [first, ...others], wanted }: Answering): AnsweringModels {
+  if (first) return [first, ...others];
+  throw wanted ? new NoAnswer(unusableConnection) : new EngineError("not-found", "The agent has no fast model");
+}
+
 /** A completion as observers get it. */
 function describe(
   { turnId: id, conversationRef, fresh }: TurnInput,
-  { agent, spec: { provider, model } }: ModelChoice,
+  { agent, models: [{ spec }] }: ModelChoice,
   purpose: string,
 ): StartedCompletion {
+  const { provider, model } = spec;
   const prompt = fresh.join("\n");
   const { scrub, tracing } = agent;
   return {

@@ -1,6 +1,5 @@
 import { subjectKey } from "../../../core/channels/subjects.ts";
-import { promptTokens } from "../../../core/models/providers.ts";
-import type { ModelSpec } from "../../../core/ports.ts";
+import { isProviderName, promptTokens } from "../../../core/models/providers.ts";
 import { monthOf } from "../../../core/time/calendar.ts";
 import type { Consumption, ModelMessage, NextCall } from "../../../turn/types.ts";
 import { tokenCount } from "../../../turn/usage.ts";
@@ -37,10 +36,13 @@ const usualAnswer = 4_000;
 /** How many tokens and bytes of history fit into a prompt to this model. */
 export function promptRoom(
   { row, fixedBytes }: LiveAgent,
-  { provider }: Pick<ModelSpec, "provider">,
+  { provider }: { provider: string },
   { input: { history, fresh }, continued }: Pick<TurnRequest, "input" | "continued">,
 ): PromptRoom {
-  const window = Math.max(0, promptTokens[provider] - (row.maxOutputTokens ?? usualAnswer));
+  const window = Math.max(
+    0,
+    promptTokens[isProviderName(provider) ? provider : "demo"] - (row.maxOutputTokens ?? usualAnswer),
+  );
   const own = continued ? [...continued.suspended.fresh, JSON.stringify(continued.suspended.messages)] : [];
   return {
     window,

@@ -1,6 +1,7 @@
 import { channels } from "../../../core/channels/channels.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { firstWords } from "../../conversations/index.ts";
+import { firstModel, hasFastModel } from "../agent/model.ts";
 import type { Begun } from "../begin.ts";
 import type { Taken } from "../place/take.ts";
 import type { TurnRequest } from "../request.ts";
@@ -35,14 +36,15 @@ interface EndedTurn {
 const [restMs, titleMs] = [30_000, 2_000];
 
 /**
- * A background call is made only for an agent that has its own `fastModel` and whose memory is on (decisions §4), after
+ * A background call is made only for an agent that has a fast model of its own and whose memory is on (decisions §4), after
  * a successful turn with a person, and not for replies of the demo model. The background job checks this again.
  */
 export function aftermathOf({ taken, request, begun, outcome }: EndedTurn, now: number): Aftermath {
-  const { row } = taken.grant.agent;
+  const { agent } = taken.grant;
   const { channel, source } = request.origin;
-  const learnable = row.fastModel !== null && row.memoryEnabled;
-  const asks = learnable && source === "user" && channels[channel].learns && taken.spec.provider !== "demo";
+  const learnable = hasFastModel(agent) && agent.row.memoryEnabled;
+  const asks =
+    learnable && source === "user" && channels[channel].learns && firstModel(taken.answering).provider !== "demo";
   const named = request.title ?? request.input.fresh.find((text) => text.trim() !== "") ?? "";
   const title = asks ? null : firstWords(named) || null;
   const follows = asks && taken.place.conversation !== null && outcome.status === "done";

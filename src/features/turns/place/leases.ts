@@ -7,7 +7,7 @@ import type { Clock } from "../../../core/ports.ts";
 import type { Database } from "../../../db/client.ts";
 import { assign, fields, type RowOf } from "../../../db/fragments.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import { conversations, isOpen, turns } from "../../../db/schema.ts";
+import { agents, conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { type Heartbeat, hasLapsed, leaseMs, leaseUntil } from "../../../jobs/heartbeat.ts";
 import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
@@ -97,9 +97,10 @@ export class Leases {
 
   /**
    * Lets a queued turn run when no earlier one of its conversation is alive; the same statement closes earlier turns of
-   * dead processes. Returns false while it has to wait, and throws when this process no longer holds the turn.
+   * dead processes. Returns null while it has to wait, else the current revision of its agent. Throws when this process
+   * no longer holds the turn.
    */
-  async promote(turnId: string): Promise<boolean> {
+  async promote(turnId: string): Promise<number | null> {
     const [row] = await unlessDeadlocked(() =>
       promoteStatement.run(this.#database, {
         turnId,
@@ -110,7 +111,7 @@ export class Leases {
     );
     this.#count({ cause: "lease" }, row?.lost ?? 0);
     if (!row?.mine) throw new EngineError("unavailable", "The turn was closed before it began: send the message again");
-    return row.promoted;
+    return row.revision;
   }
 
   /** Closes the turns of dead processes, which frees their conversations. Returns their number. */
@@ -142,9 +143,9 @@ const promoteStatement = statement(
     where ${earlier.conversationId} = ${mine.conversationId} and ${earlier.ticket} < ${mine.ticket}
       and ${isOpen(earlier)} and ${earlier.id} not in (select ${dead.id} from ${dead})
   )`;
-    return sql<{ mine: boolean; promoted: boolean; lost: number }>`
+    return sql<{ mine: boolean; revision: number | null; lost: number }>`
     with ${mine} as (
-      select ${turns.id}, ${turns.conversationId}, ${turns.ticket} from ${turns}
+      select ${turns.id}, ${turns.conversationId}, ${turns.ticket}, ${turns.agentId} from ${turns}
       where ${turns.id} = ${turnId} and ${turns.owner} = ${owner} and ${turns.status} = 'queued'
     ), ${dead} as (
       update ${turns} set ${closed} from ${mine}
@@ -157,9 +158,10 @@ const promoteStatement = statement(
     ), promoted as (
       update ${turns} set ${assign(turns, { status: "running", leaseUntil })} from ${mine}
       where ${turns.id} = ${mine.id} and ${turns.status} = 'queued' and not ${turns.stopRequested} and ${isNext}
-      returning 1
+      returning ${mine.agentId}
     )
-    select exists (select 1 from ${mine}) as mine, exists (select 1 from promoted) as promoted,
+    select exists (select 1 from ${mine}) as mine,
+      (select ${agents.revision} from ${agents}, promoted where ${agents.id} = promoted.agent_id) as revision,
       (select count(*)::int from ${dead}) as lost`;
   },
 );

@@ -1,12 +1,12 @@
 import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
-import type { ModelSpec } from "../../../core/ports.ts";
 import { type Database, sqlState } from "../../../db/client.ts";
 import { unlessDeadlocked } from "../../../db/retry.ts";
-import type { Grant } from "../access/admit.ts";
+import { AgentRefusal, type Grant } from "../access/admit.ts";
 import { AgentChanged } from "../access/agents.ts";
-import { modelSpec } from "../agent/model.ts";
+import { type LiveAgent, withModelsOf } from "../agent/load.ts";
+import { type Answering, answeringFor, firstModel } from "../agent/model.ts";
 import { budgetSpent, releaseForUser, settle } from "../budget/budget.ts";
 import { type FirstReservation, firstReservation, type PromptRoom, promptRoom } from "../budget/estimate.ts";
 import type { TurnRequest } from "../request.ts";
@@ -16,11 +16,11 @@ import { type Opened, type Opening, open } from "./open.ts";
 import { waitingLimit } from "./open-statement.ts";
 import { withContext } from "./state.ts";
 
-/** A turn that has its ticket, with the agent and the model that answer. */
+/** A turn that has its ticket, with the agent and the models that answer. */
 export interface Taken {
   grant: Grant;
   place: Extract<Opened, { kind: "head" | "queued" }>;
-  spec: ModelSpec;
+  answering: Answering;
   room: PromptRoom;
   reservation: FirstReservation | null;
 }
@@ -52,8 +52,10 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
   const { origin, ref, stored, parentId = null, door, requestId, throttle } = request;
   const { channel, channelId, source, subject } = origin;
   const { row, fingerprint } = grant.agent;
-  const spec = modelSpec(services, grant.agent, request.model);
-  const room = promptRoom(grant.agent, spec, request);
+  const answering = answeringFor(services, grant.agent, "chat", request.model);
+  requireAdmitted(answering, request);
+  const first = firstModel(answering);
+  const room = promptRoom(grant.agent, first, request);
   const reservation = firstReservation(grant.agent, room, request, clock.now());
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const opened = await openAgain(database, {
@@ -69,8 +71,8 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
       subject,
       agentId: row.id,
       agentRevision: row.revision,
-      provider: spec.provider,
-      model: spec.model,
+      provider: first.provider,
+      model: first.model,
       historyLimit: stored ? row.historyLimit : 0,
       continues: request.continued?.turnId ?? null,
       idempotency: request.idempotency ?? null,
@@ -79,7 +81,8 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
       // The second attempt is for the same request, so it is not counted again.
       throttle: attempt === 1 ? throttle : null,
     });
-    if (opened.kind === "head" || opened.kind === "queued") return { grant, place: opened, spec, room, reservation };
+    if (opened.kind === "head" || opened.kind === "queued")
+      return { grant, place: opened, answering, room, reservation };
     if (opened.kind === "user-spent") throw budgetSpent("end user", row.userMonthlyTokenBudget ?? 0, clock.now());
     if (opened.kind === "changed") throw new AgentChanged();
     const tokens = "held" in opened ? opened.held : 0;
@@ -93,10 +96,43 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
   throw lineFull();
 }
 
+/**
+ * Throws the 400 of a model that a person named and the workspace does not admit. A turn that goes on after a decision
+ * fails instead, since it would otherwise be continued again and again.
+ */
+function requireAdmitted({ models, reason }: Answering, { model, continued }: TurnRequest): void {
+  if (model === undefined || continued || models.length > 0 || reason !== "not-admitted") return;
+  throw new AgentRefusal("bad-request", "The workspace does not admit it");
+}
+
 export function lineFull(): EngineError {
   return new EngineError("rate-limited", "Too many turns wait in this conversation", {
     limit: { limit: waitingLimit, remaining: 0, resetSeconds: 5 },
   });
+}
+
+interface Promoted {
+  taken: Taken;
+  request: TurnRequest;
+  /** The agent's revision when the turn runs. */
+  revision: number;
+  reload: (slug: string) => Promise<LiveAgent | null>;
+}
+
+/**
+ * A turn that waited, with the models and keys that its agent has when it runs (decisions §5, "A change is in force at
+ * once"). Its prompt and tools stay.
+ */
+export async function withCurrentModels(
+  services: Services,
+  { taken, request, revision, reload }: Promoted,
+): Promise<Taken> {
+  const { agent, by } = taken.grant;
+  if (revision === agent.row.revision) return taken;
+  const current = await reload(agent.row.slug);
+  if (!current) return { ...taken, answering: { ...taken.answering, models: [] } };
+  const answering = answeringFor(services, current, "chat", request.model);
+  return { ...taken, answering, grant: { agent: withModelsOf(agent, current), by } };
 }
 
 /** Repeats `open` after deadlocks. An agent that is deleted meanwhile counts as changed. */

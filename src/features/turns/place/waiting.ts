@@ -19,14 +19,18 @@ export class WaitingTurns {
     services.notify.listen("conversation-freed", (conversationId) => this.#wake(conversationId));
   }
 
-  /** Resolves when the turn runs. Rejects with the signal's reason, and when this process no longer holds the turn. */
-  async wait(turnId: string, { id, ticket }: { id: string; ticket: number }, signal: AbortSignal): Promise<void> {
+  /** Resolves with the revision of the agent when the turn runs. Rejects with the signal's reason, and when this process no longer holds the turn. */
+  async wait(turnId: string, { id, ticket }: { id: string; ticket: number }, signal: AbortSignal): Promise<number> {
     const { clock } = this.#services;
     for (;;) {
       // Joins before the check, so that a turn that ends between the check and the wait still wakes this one.
       const { woken, leave } = this.#join(id, ticket);
       try {
-        if (await this.#leases.promote(turnId)) return signal.throwIfAborted();
+        const revision = await this.#leases.promote(turnId);
+        if (revision !== null) {
+          signal.throwIfAborted();
+          return revision;
+        }
         await Promise.race([woken, pause(clock, pollMs, signal)]);
       } finally {
         leave();
