@@ -68,7 +68,7 @@ async function converse(chat: number): Promise<void> {
   for (let number = 1; ; number += 1) {
     await bring(chat, number);
     if (number % 3 === 0) await bring(chat, number);
-    await sleep(10 + Math.random() * 30);
+    await sleep(50 + Math.random() * 50);
   }
 }
 

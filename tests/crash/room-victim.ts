@@ -133,5 +133,5 @@ if (moment === "ms") setTimeout(() => process.kill(process.pid, "SIGKILL"), Numb
 setInterval(() => void engine.tick().catch(() => {}), 50);
 for (let number = 1; ; number += 1) {
   for (const owner of JSON.parse(owners) as Owner[]) await bring(owner, { number });
-  await sleep(Math.random() * 20);
+  await sleep(50 + Math.random() * 50);
 }

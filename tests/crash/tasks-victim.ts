@@ -68,7 +68,7 @@ if (moment === "") {
 async function keepMaking(series: number): Promise<void> {
   for (let number = 1; ; number += 1) {
     await make(`${series}:${number}`);
-    await sleep(Math.random() * 20);
+    await sleep(50 + Math.random() * 50);
   }
 }
 
