@@ -4,7 +4,7 @@ import { type Database, openDatabase, type Target } from "../src/db/client.ts";
 import type { PoolOptions } from "../src/db/pool/pool.ts";
 import { createDatabase, dropDatabase, type TestPostgres } from "./real-postgres.ts";
 
-/** The address of a database with the schema, on a server of the file's own. It is dropped when the test ends. */
+/** The address of a database with the schema, which is dropped when the test ends. */
 export async function freshDatabase(server: TestPostgres | null): Promise<string> {
   const url = await createDatabase(server?.url ?? "");
   onTestFinished(() => dropDatabase(url));

@@ -8,7 +8,7 @@ import type { Database } from "../../src/db/client.ts";
 import { TestClock } from "../clock.ts";
 import { collectLog } from "../embedded.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
-import { startThrowaway } from "../real-postgres.ts";
+import { startPostgres } from "../real-postgres.ts";
 
 describe("payloads", () => {
   const bytes = (text: string) => Buffer.byteLength(text);
@@ -51,7 +51,7 @@ describe("payloads", () => {
 });
 
 /** Of this file alone, since its sessions are ended. */
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 interface Place {

@@ -2,11 +2,11 @@ import { afterAll, expect, test, vi } from "vitest";
 import type { Database } from "../../src/db/client.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness, managedEdition } from "../harness.ts";
-import { startThrowaway } from "../real-postgres.ts";
+import { startPostgres } from "../real-postgres.ts";
 import { inHardFaults } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 const bundle = bundled("background-victim");

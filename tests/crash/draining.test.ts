@@ -3,11 +3,11 @@ import { afterAll, expect, test } from "vitest";
 import { inbox, jobs, outbox, turns } from "../../src/db/schema.ts";
 import { eventually } from "../features/chat/chat.ts";
 import { incoming, storing } from "../features/inbox/messengers.ts";
-import { startThrowaway } from "../real-postgres.ts";
+import { startPostgres } from "../real-postgres.ts";
 import { bundled } from "./kill.ts";
 import { senders } from "./senders.ts";
 
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 const bundle = bundled("sender");

@@ -3,11 +3,11 @@ import type { Database } from "../../src/db/client.ts";
 import { saveChannel } from "../features/inbox/messengers.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
-import { startThrowaway } from "../real-postgres.ts";
+import { startPostgres } from "../real-postgres.ts";
 import { inHardFaults, randomTimes } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 const bundle = bundled("inbox-victim");

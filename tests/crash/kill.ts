@@ -68,7 +68,12 @@ export type Bundle = ReturnType<typeof bundled>;
 
 /** The victims' connections. The server finishes a killed process's statements before it closes them. */
 export async function victimsConnections(database: Database): Promise<number> {
-  return (await database.query("select from pg_stat_activity where application_name = 'victim'", [])).length;
+  return (
+    await database.query(
+      "select from pg_stat_activity where application_name = 'victim' and datname = current_database()",
+      [],
+    )
+  ).length;
 }
 
 /** A directory for an embedded database, which one process at a time opens. */

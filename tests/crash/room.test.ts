@@ -2,11 +2,11 @@ import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { agentWithRoom } from "../features/room/backlog/rooms.ts";
-import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { createDatabase, dropDatabase, startPostgres } from "../real-postgres.ts";
 import { inHardFaults, randomTimes } from "../rounds.ts";
 import { bundled, victimsConnections } from "./kill.ts";
 
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 const bundle = bundled("room-victim");

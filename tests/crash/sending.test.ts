@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { eventually } from "../features/chat/chat.ts";
-import { startThrowaway } from "../real-postgres.ts";
+import { startPostgres } from "../real-postgres.ts";
 import { bundled } from "./kill.ts";
 import { senders } from "./senders.ts";
 
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 const bundle = bundled("sender");

@@ -3,11 +3,11 @@ import { systemClock } from "../../src/adapters/node/clock.ts";
 import { type Database, openDatabase } from "../../src/db/client.ts";
 import { saveChannel } from "../features/inbox/messengers.ts";
 import { harness } from "../harness.ts";
-import { createDatabase, dropDatabase, startThrowaway } from "../real-postgres.ts";
+import { createDatabase, dropDatabase, startPostgres } from "../real-postgres.ts";
 import { inHardFaults, randomTimes } from "../rounds.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 const bundle = bundled("tasks-victim");

@@ -12,14 +12,14 @@ import { claim, type InLane, isAnyLeft } from "../../src/jobs/claim.ts";
 import { collectLog } from "../embedded.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { explaining, sum } from "../plan.ts";
-import { startThrowaway } from "../real-postgres.ts";
+import { startPostgres } from "../real-postgres.ts";
 import { follow } from "../runtime/program.ts";
 import { gate, jobHarness, stall } from "./jobs.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 /** One session, as the embedded database has, can't prove the behaviour of several processes. */
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 async function twoPools(): Promise<{ url: string; pools: [Database, Database] }> {

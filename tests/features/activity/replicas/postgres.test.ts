@@ -5,10 +5,10 @@ import { ActivityBus } from "../../../../src/core/activity/bus.ts";
 import { Bridge } from "../../../../src/features/activity/replicas/bridge.ts";
 import { collectLog } from "../../../embedded.ts";
 import { freshDatabase, poolOn } from "../../../fresh-database.ts";
-import { startThrowaway } from "../../../real-postgres.ts";
+import { startPostgres } from "../../../real-postgres.ts";
 
 /** Of this file alone, since its sessions are ended. */
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 const agent = { id: "a", slug: "a", name: "A", organizationId: "o", workspaceId: "w", iconVersion: null };

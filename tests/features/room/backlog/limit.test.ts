@@ -3,13 +3,13 @@ import type { Database } from "../../../../src/db/client.ts";
 import { eventBacklog } from "../../../../src/db/schema.ts";
 import { openTestDatabase } from "../../../database.ts";
 import { freshDatabase, poolOn } from "../../../fresh-database.ts";
-import { startThrowaway } from "../../../real-postgres.ts";
+import { startPostgres } from "../../../real-postgres.ts";
 import { agentWithRoom, countsOf } from "./rooms.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 /** One session, as the embedded database has, can't prove the behaviour of several processes. */
-const server = await startThrowaway();
+const server = await startPostgres();
 afterAll(() => server?.stop());
 
 test.skipIf(!server)("of 500 events at once over two pools exactly 100 wait", async () => {
