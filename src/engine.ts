@@ -109,7 +109,6 @@ export function createEngine(services: Services): Engine {
     metricsFeature(services),
     accountFeature(services),
     organizationsFeature(services, beforeDelete),
-    providersFeature,
     usersFeature,
     agentsFeature({ beforeDelete, warningsOf: tracing.warningsOf }),
     bundlesFeature((at) => worker.wake(at)),
@@ -122,6 +121,8 @@ export function createEngine(services: Services): Engine {
     roomFeature({ services, turns, wake: (at) => worker.wake(at), scheduler }),
     tasksFeature({ services, turns, wake: (at) => worker.wake(at) }),
     installationFeature(services),
+    // After the secrets and the policies, which its start reads.
+    providersFeature(services),
     mailFeature,
     healthFeature({ services, scheduler: scheduler.read }),
     auditFeature(services),

@@ -86,11 +86,11 @@ export const withoutIcon: Prepare = async ({ db }, { agentId }) => {
 
 /** A secret with a new value: a value that is stored already writes nothing. */
 export const newSecret: Prepare = async () => ({
-  json: { secrets: [{ key: "openai_api_key", value: fresh("sk-123") }] },
+  json: { secrets: [{ key: "helpdesk_token", value: fresh("sk-123") }] },
 });
 
 export const storedSecret: Prepare = async ({ db, h }, { agentId }) => {
-  const key = "openai_api_key";
+  const key = "helpdesk_token";
   const sealed = await h.services.cipher.seal("sk-stored-0123", secretPlace(agentId, key));
   await db
     .insert(secrets)

@@ -1036,313 +1036,6 @@ export interface NewManagementKey {
   expiresAt?: string | null;
 }
 
-export interface ProviderConnections {
-  connections: Array<ProviderConnection>;
-}
-
-export interface ProviderConnection {
-  id: string;
-  name: string;
-  /** Fixed once the connection is made. */
-  provider:
-    | "openai"
-    | "anthropic"
-    | "google"
-    | "mistral"
-    | "ollama"
-    | "openai-compatible"
-    | "demo"
-    | "deepgram"
-    | "elevenlabs";
-  /** Null: the provider's own address. */
-  baseUrl: string | null;
-  /** A disabled connection is never called, but for a test. */
-  enabled: boolean;
-  /** For shared connections: whether it answers for agents that bind none. An organization has one: a new one takes it over. */
-  isDefault: boolean;
-  /** A mask of the stored key; null without one. */
-  apiKeyHint: string | null;
-  /** Whether turns may use it. */
-  usable: boolean;
-  /** Why not; null when they may. Whether a workspace admits a shared connection is told by its agents' options. */
-  reason: "not-admitted" | "disabled" | "no-key" | null;
-  /** The roles that agents bind to it, as the first model or as a fallback. */
-  roles: Array<"chat" | "fast" | "embedding" | "transcription" | "speech">;
-}
-
-export interface ProviderConnectionAnswer {
-  connection: ProviderConnection;
-}
-
-export interface NewProviderConnection {
-  /** Unique in its scope. */
-  name: string;
-  /** Fixed once the connection is made. */
-  provider:
-    | "openai"
-    | "anthropic"
-    | "google"
-    | "mistral"
-    | "ollama"
-    | "openai-compatible"
-    | "demo"
-    | "deepgram"
-    | "elevenlabs";
-  /** Null: the provider's own address. `ollama` and `openai-compatible` need one. Leads to public addresses and the hosts of the policy `httpAllowedHosts` only. */
-  baseUrl?: string | null;
-  /** 6 to 8192 visible ASCII characters; stored sealed, never shown again. An empty text and the hint keep the stored key. */
-  apiKey?: string | null;
-  /** A disabled connection is never called, but for a test. */
-  enabled?: boolean;
-  /** For shared connections: whether it answers for agents that bind none. An organization has one: a new one takes it over. */
-  isDefault?: boolean;
-}
-
-export interface ProviderConnectionChanges {
-  /** Unique in its scope. */
-  name?: string;
-  /** Fixed once the connection is made. */
-  provider?:
-    | "openai"
-    | "anthropic"
-    | "google"
-    | "mistral"
-    | "ollama"
-    | "openai-compatible"
-    | "demo"
-    | "deepgram"
-    | "elevenlabs";
-  /** Null: the provider's own address. `ollama` and `openai-compatible` need one. Leads to public addresses and the hosts of the policy `httpAllowedHosts` only. */
-  baseUrl?: string | null;
-  /** 6 to 8192 visible ASCII characters; stored sealed, never shown again. An empty text and the hint keep the stored key. */
-  apiKey?: string | null;
-  /** A disabled connection is never called, but for a test. */
-  enabled?: boolean;
-  /** For shared connections: whether it answers for agents that bind none. An organization has one: a new one takes it over. */
-  isDefault?: boolean;
-}
-
-export interface ProviderConnectionTest {
-  /** Whether the provider answered, and accepted the key. */
-  ok: boolean;
-  /** Null without an answer. */
-  latencyMs: number | null;
-  /** Why not. */
-  error: string | null;
-}
-
-export interface WorkspaceProviders {
-  /** Null: every provider. The built-in model `demo` is always admitted. */
-  admitted: Array<{
-    provider:
-      | "openai"
-      | "anthropic"
-      | "google"
-      | "mistral"
-      | "ollama"
-      | "openai-compatible"
-      | "demo"
-      | "deepgram"
-      | "elevenlabs";
-    /** Null: each model of the provider. */
-    models: Array<string> | null;
-  }> | null;
-  /** Whether the agents may use private connections, and provider keys among their secrets. */
-  privateConnections: boolean;
-}
-
-export interface WorkspaceProvidersBody {
-  /** Null: every provider. The built-in model `demo` is always admitted. */
-  admitted?: Array<{
-    provider:
-      | "openai"
-      | "anthropic"
-      | "google"
-      | "mistral"
-      | "ollama"
-      | "openai-compatible"
-      | "demo"
-      | "deepgram"
-      | "elevenlabs";
-    /** Null: each model of the provider. */
-    models: Array<string> | null;
-  }> | null;
-  /** Whether the agents may use private connections, and provider keys among their secrets. */
-  privateConnections?: boolean;
-}
-
-export interface AgentProviders {
-  /** The providers that the agent's workspace admits. */
-  providers: Array<{
-    provider:
-      | "openai"
-      | "anthropic"
-      | "google"
-      | "mistral"
-      | "ollama"
-      | "openai-compatible"
-      | "demo"
-      | "deepgram"
-      | "elevenlabs";
-    /** The admitted models; where all are admitted, those that the engine knows, and every other one works too. */
-    models: Array<string>;
-    connections: Array<{
-      id: string;
-      name: string;
-      /** Whether it belongs to the organization. */
-      shared: boolean;
-      /** Whether it is enabled and has what it needs. */
-      usable: boolean;
-    }>;
-  }>;
-  /** Whether the agents may use private connections, and provider keys among their secrets. */
-  privateConnections: boolean;
-}
-
-export interface ProviderRoles {
-  roles: Array<ProviderRole>;
-}
-
-export interface ProviderRole {
-  role: "chat" | "fast" | "embedding" | "transcription" | "speech";
-  /** The connection of the first model; null without one. */
-  connection: {
-    id: string;
-    name: string;
-    provider:
-      | "openai"
-      | "anthropic"
-      | "google"
-      | "mistral"
-      | "ollama"
-      | "openai-compatible"
-      | "demo"
-      | "deepgram"
-      | "elevenlabs";
-    /** Whether it belongs to the organization. */
-    shared: boolean;
-  } | null;
-  /** The model that is configured to answer; null where none is. */
-  model: string | null;
-  /** The bound models after the first one. */
-  fallbacks: Array<{
-    connectionId: string;
-    model: string;
-  }>;
-  /** Where the model comes from: the agent's binding, the organization's default connection, or the keys of the environment. `none` also stands for the built-in model of an agent without any of them. */
-  source: "bound" | "default" | "environment" | "none";
-  /** Whether a model may answer: the first one or a fallback. */
-  usable: boolean;
-  /** Why none may. */
-  reason: "not-admitted" | "disabled" | "no-key" | null;
-  /** The connections that the agent may bind to the role. */
-  options: Array<{
-    connectionId: string;
-    name: string;
-    provider:
-      | "openai"
-      | "anthropic"
-      | "google"
-      | "mistral"
-      | "ollama"
-      | "openai-compatible"
-      | "demo"
-      | "deepgram"
-      | "elevenlabs";
-    /** Whether it belongs to the organization. */
-    shared: boolean;
-    /** Models to choose from. Where the workspace admits all models, every other one of the provider works too. */
-    models: Array<string>;
-  }>;
-}
-
-export interface ProviderRoleAnswer {
-  role: ProviderRole;
-}
-
-export interface RoleBinding {
-  /** A connection among the role's options; null binds none, and ignores the other fields. */
-  connectionId: string | null;
-  /** Null: the usual model of the provider. */
-  model?: string | null;
-  /** Tried in this order when a model call fails before it has said anything. */
-  fallbacks?: Array<{
-    /** A connection among the role's options. */
-    connectionId: string;
-    /** Null: the usual model of the provider. */
-    model?: string | null;
-  }>;
-}
-
-export interface ModelPrices {
-  /** The organization's own. */
-  prices: Array<ModelPrice>;
-  /** Of all amounts of the organization: that of its own prices, else USD. */
-  currency: string;
-  /** The defaults, for models without an own price, unless those are in another currency. */
-  listPrices: {
-    asOf: string;
-    prices: Array<ListPrice>;
-  };
-}
-
-export interface ModelPrice {
-  provider:
-    | "openai"
-    | "anthropic"
-    | "google"
-    | "mistral"
-    | "ollama"
-    | "openai-compatible"
-    | "demo"
-    | "deepgram"
-    | "elevenlabs";
-  /** A model, or with a `*` at its end all whose names begin so. An exact name comes before the longest beginning. */
-  model: string;
-  inputPerMillion: number;
-  /** Null: as other input. */
-  cachedInputPerMillion: number | null;
-  /** Null: as other input. */
-  cacheWritePerMillion: number | null;
-  outputPerMillion: number;
-  /** The same for all prices. */
-  currency: string;
-}
-
-export type ListPrice = ModelPrice & {
-  /** The page of the provider; empty for the built-in model. */
-  source: string;
-};
-
-export interface NewModelPrices {
-  prices: Array<NewModelPrice>;
-}
-
-export interface NewModelPrice {
-  provider:
-    | "openai"
-    | "anthropic"
-    | "google"
-    | "mistral"
-    | "ollama"
-    | "openai-compatible"
-    | "demo"
-    | "deepgram"
-    | "elevenlabs";
-  /** A model, or with a `*` at its end all whose names begin so. An exact name comes before the longest beginning. */
-  model: string;
-  /** For a million tokens of a prompt. */
-  inputPerMillion: number;
-  /** For a million tokens of a prompt that the provider had in its cache; absent: as others. */
-  cachedInputPerMillion?: number | null;
-  /** For a million tokens of a prompt that it added to its cache; absent: as others. */
-  cacheWritePerMillion?: number | null;
-  /** For a million tokens of a reply. */
-  outputPerMillion: number;
-  /** The same for all prices. */
-  currency?: string;
-}
-
 export interface Users {
   users: Array<User>;
   /** Exact below 10001, which also stands for any greater number. */
@@ -2984,6 +2677,313 @@ export interface PolicyChanges {
   retentionDays?: number | null;
 }
 
+export interface ProviderConnections {
+  connections: Array<ProviderConnection>;
+}
+
+export interface ProviderConnection {
+  id: string;
+  name: string;
+  /** Fixed once the connection is made. */
+  provider:
+    | "openai"
+    | "anthropic"
+    | "google"
+    | "mistral"
+    | "ollama"
+    | "openai-compatible"
+    | "demo"
+    | "deepgram"
+    | "elevenlabs";
+  /** Null: the provider's own address. */
+  baseUrl: string | null;
+  /** A disabled connection is never called, but for a test. */
+  enabled: boolean;
+  /** For shared connections: whether it answers for agents that bind none. An organization has one: a new one takes it over. */
+  isDefault: boolean;
+  /** A mask of the stored key; null without one. */
+  apiKeyHint: string | null;
+  /** Whether turns may use it. */
+  usable: boolean;
+  /** Why not; null when they may. Whether a workspace admits a shared connection is told by its agents' options. */
+  reason: "not-admitted" | "disabled" | "no-key" | null;
+  /** The roles that agents bind to it, as the first model or as a fallback. */
+  roles: Array<"chat" | "fast" | "embedding" | "transcription" | "speech">;
+}
+
+export interface ProviderConnectionAnswer {
+  connection: ProviderConnection;
+}
+
+export interface NewProviderConnection {
+  /** Unique in its scope. */
+  name: string;
+  /** Fixed once the connection is made. */
+  provider:
+    | "openai"
+    | "anthropic"
+    | "google"
+    | "mistral"
+    | "ollama"
+    | "openai-compatible"
+    | "demo"
+    | "deepgram"
+    | "elevenlabs";
+  /** Null: the provider's own address. `ollama` and `openai-compatible` need one. Leads to public addresses and the hosts of the policy `httpAllowedHosts` only. */
+  baseUrl?: string | null;
+  /** 6 to 8192 visible ASCII characters; stored sealed, never shown again. An empty text and the hint keep the stored key. */
+  apiKey?: string | null;
+  /** A disabled connection is never called, but for a test. */
+  enabled?: boolean;
+  /** For shared connections: whether it answers for agents that bind none. An organization has one: a new one takes it over. */
+  isDefault?: boolean;
+}
+
+export interface ProviderConnectionChanges {
+  /** Unique in its scope. */
+  name?: string;
+  /** Fixed once the connection is made. */
+  provider?:
+    | "openai"
+    | "anthropic"
+    | "google"
+    | "mistral"
+    | "ollama"
+    | "openai-compatible"
+    | "demo"
+    | "deepgram"
+    | "elevenlabs";
+  /** Null: the provider's own address. `ollama` and `openai-compatible` need one. Leads to public addresses and the hosts of the policy `httpAllowedHosts` only. */
+  baseUrl?: string | null;
+  /** 6 to 8192 visible ASCII characters; stored sealed, never shown again. An empty text and the hint keep the stored key. */
+  apiKey?: string | null;
+  /** A disabled connection is never called, but for a test. */
+  enabled?: boolean;
+  /** For shared connections: whether it answers for agents that bind none. An organization has one: a new one takes it over. */
+  isDefault?: boolean;
+}
+
+export interface ProviderConnectionTest {
+  /** Whether the provider answered, and accepted the key. */
+  ok: boolean;
+  /** Null without an answer. */
+  latencyMs: number | null;
+  /** Why not. */
+  error: string | null;
+}
+
+export interface WorkspaceProviders {
+  /** Null: every provider. The built-in model `demo` is always admitted. */
+  admitted: Array<{
+    provider:
+      | "openai"
+      | "anthropic"
+      | "google"
+      | "mistral"
+      | "ollama"
+      | "openai-compatible"
+      | "demo"
+      | "deepgram"
+      | "elevenlabs";
+    /** Null: each model of the provider. */
+    models: Array<string> | null;
+  }> | null;
+  /** Whether the agents may use private connections, and provider keys among their secrets. */
+  privateConnections: boolean;
+}
+
+export interface WorkspaceProvidersBody {
+  /** Null: every provider. The built-in model `demo` is always admitted. */
+  admitted?: Array<{
+    provider:
+      | "openai"
+      | "anthropic"
+      | "google"
+      | "mistral"
+      | "ollama"
+      | "openai-compatible"
+      | "demo"
+      | "deepgram"
+      | "elevenlabs";
+    /** Null: each model of the provider. */
+    models: Array<string> | null;
+  }> | null;
+  /** Whether the agents may use private connections, and provider keys among their secrets. */
+  privateConnections?: boolean;
+}
+
+export interface AgentProviders {
+  /** The providers that the agent's workspace admits. */
+  providers: Array<{
+    provider:
+      | "openai"
+      | "anthropic"
+      | "google"
+      | "mistral"
+      | "ollama"
+      | "openai-compatible"
+      | "demo"
+      | "deepgram"
+      | "elevenlabs";
+    /** The admitted models; where all are admitted, those that the engine knows, and every other one works too. */
+    models: Array<string>;
+    connections: Array<{
+      id: string;
+      name: string;
+      /** Whether it belongs to the organization. */
+      shared: boolean;
+      /** Whether it is enabled and has what it needs. */
+      usable: boolean;
+    }>;
+  }>;
+  /** Whether the agents may use private connections, and provider keys among their secrets. */
+  privateConnections: boolean;
+}
+
+export interface ProviderRoles {
+  roles: Array<ProviderRole>;
+}
+
+export interface ProviderRole {
+  role: "chat" | "fast" | "embedding" | "transcription" | "speech";
+  /** The connection of the first model; null without one. */
+  connection: {
+    id: string;
+    name: string;
+    provider:
+      | "openai"
+      | "anthropic"
+      | "google"
+      | "mistral"
+      | "ollama"
+      | "openai-compatible"
+      | "demo"
+      | "deepgram"
+      | "elevenlabs";
+    /** Whether it belongs to the organization. */
+    shared: boolean;
+  } | null;
+  /** The model that is configured to answer; null where none is. */
+  model: string | null;
+  /** The bound models after the first one. */
+  fallbacks: Array<{
+    connectionId: string;
+    model: string;
+  }>;
+  /** Where the model comes from: the agent's binding, the organization's default connection, or the keys of the environment. `none` also stands for the built-in model of an agent without any of them. */
+  source: "bound" | "default" | "environment" | "none";
+  /** Whether a model may answer: the first one or a fallback. */
+  usable: boolean;
+  /** Why none may. */
+  reason: "not-admitted" | "disabled" | "no-key" | null;
+  /** The connections that the agent may bind to the role. */
+  options: Array<{
+    connectionId: string;
+    name: string;
+    provider:
+      | "openai"
+      | "anthropic"
+      | "google"
+      | "mistral"
+      | "ollama"
+      | "openai-compatible"
+      | "demo"
+      | "deepgram"
+      | "elevenlabs";
+    /** Whether it belongs to the organization. */
+    shared: boolean;
+    /** Models to choose from. Where the workspace admits all models, every other one of the provider works too. */
+    models: Array<string>;
+  }>;
+}
+
+export interface ProviderRoleAnswer {
+  role: ProviderRole;
+}
+
+export interface RoleBinding {
+  /** A connection among the role's options; null binds none, and ignores the other fields. */
+  connectionId: string | null;
+  /** Null: the usual model of the provider. */
+  model?: string | null;
+  /** Tried in this order when a model call fails before it has said anything. */
+  fallbacks?: Array<{
+    /** A connection among the role's options. */
+    connectionId: string;
+    /** Null: the usual model of the provider. */
+    model?: string | null;
+  }>;
+}
+
+export interface ModelPrices {
+  /** The organization's own. */
+  prices: Array<ModelPrice>;
+  /** Of all amounts of the organization: that of its own prices, else USD. */
+  currency: string;
+  /** The defaults, for models without an own price, unless those are in another currency. */
+  listPrices: {
+    asOf: string;
+    prices: Array<ListPrice>;
+  };
+}
+
+export interface ModelPrice {
+  provider:
+    | "openai"
+    | "anthropic"
+    | "google"
+    | "mistral"
+    | "ollama"
+    | "openai-compatible"
+    | "demo"
+    | "deepgram"
+    | "elevenlabs";
+  /** A model, or with a `*` at its end all whose names begin so. An exact name comes before the longest beginning. */
+  model: string;
+  inputPerMillion: number;
+  /** Null: as other input. */
+  cachedInputPerMillion: number | null;
+  /** Null: as other input. */
+  cacheWritePerMillion: number | null;
+  outputPerMillion: number;
+  /** The same for all prices. */
+  currency: string;
+}
+
+export type ListPrice = ModelPrice & {
+  /** The page of the provider; empty for the built-in model. */
+  source: string;
+};
+
+export interface NewModelPrices {
+  prices: Array<NewModelPrice>;
+}
+
+export interface NewModelPrice {
+  provider:
+    | "openai"
+    | "anthropic"
+    | "google"
+    | "mistral"
+    | "ollama"
+    | "openai-compatible"
+    | "demo"
+    | "deepgram"
+    | "elevenlabs";
+  /** A model, or with a `*` at its end all whose names begin so. An exact name comes before the longest beginning. */
+  model: string;
+  /** For a million tokens of a prompt. */
+  inputPerMillion: number;
+  /** For a million tokens of a prompt that the provider had in its cache; absent: as others. */
+  cachedInputPerMillion?: number | null;
+  /** For a million tokens of a prompt that it added to its cache; absent: as others. */
+  cacheWritePerMillion?: number | null;
+  /** For a million tokens of a reply. */
+  outputPerMillion: number;
+  /** The same for all prices. */
+  currency?: string;
+}
+
 export interface MailRelayAnswer {
   relay: MailRelay | null;
 }
@@ -4314,116 +4314,6 @@ export interface DeleteManagementKeyInput {
   id: string;
 }
 
-export interface ListSharedConnectionsInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-}
-
-export interface CreateSharedConnectionInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-  body: NewProviderConnection;
-}
-
-export interface UpdateSharedConnectionInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-  /** The connection's id. */
-  id: string;
-  body: ProviderConnectionChanges;
-}
-
-export interface DeleteSharedConnectionInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-  /** The connection's id. */
-  id: string;
-}
-
-export interface TestSharedConnectionInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-  /** The connection's id. */
-  id: string;
-}
-
-export interface ListPrivateConnectionsInput {
-  /** The agent's slug. */
-  slug: string;
-}
-
-export interface CreatePrivateConnectionInput {
-  /** The agent's slug. */
-  slug: string;
-  body: NewProviderConnection;
-}
-
-export interface UpdatePrivateConnectionInput {
-  /** The agent's slug. */
-  slug: string;
-  /** The connection's id. */
-  id: string;
-  body: ProviderConnectionChanges;
-}
-
-export interface DeletePrivateConnectionInput {
-  /** The agent's slug. */
-  slug: string;
-  /** The connection's id. */
-  id: string;
-}
-
-export interface TestPrivateConnectionInput {
-  /** The agent's slug. */
-  slug: string;
-  /** The connection's id. */
-  id: string;
-}
-
-export interface GetWorkspaceProvidersInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-  /** The workspace's id. */
-  workspaceId: string;
-}
-
-export interface SetWorkspaceProvidersInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-  /** The workspace's id. */
-  workspaceId: string;
-  body: WorkspaceProvidersBody;
-}
-
-export interface ListAgentProvidersInput {
-  /** The agent's slug. */
-  slug: string;
-}
-
-export interface ListProviderRolesInput {
-  /** The agent's slug. */
-  slug: string;
-}
-
-export interface BindProviderRoleInput {
-  /** The agent's slug. */
-  slug: string;
-  /** One of chat, fast, embedding, transcription, speech. */
-  role: string;
-  body: RoleBinding;
-}
-
-export interface GetModelPricesInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-}
-
-export interface SetModelPricesInput {
-  /** Slug of the organization. */
-  orgSlug: string;
-  body: NewModelPrices;
-}
-
 export interface ListUsersInput {
   /** Part of the e-mail or the name, in upper or lower case. */
   search?: string;
@@ -4987,6 +4877,116 @@ export interface ListTaskRunsInput {
 
 export interface UpdatePoliciesInput {
   body: PolicyChanges;
+}
+
+export interface ListSharedConnectionsInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface CreateSharedConnectionInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body: NewProviderConnection;
+}
+
+export interface UpdateSharedConnectionInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The connection's id. */
+  id: string;
+  body: ProviderConnectionChanges;
+}
+
+export interface DeleteSharedConnectionInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The connection's id. */
+  id: string;
+}
+
+export interface TestSharedConnectionInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The connection's id. */
+  id: string;
+}
+
+export interface ListPrivateConnectionsInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface CreatePrivateConnectionInput {
+  /** The agent's slug. */
+  slug: string;
+  body: NewProviderConnection;
+}
+
+export interface UpdatePrivateConnectionInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The connection's id. */
+  id: string;
+  body: ProviderConnectionChanges;
+}
+
+export interface DeletePrivateConnectionInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The connection's id. */
+  id: string;
+}
+
+export interface TestPrivateConnectionInput {
+  /** The agent's slug. */
+  slug: string;
+  /** The connection's id. */
+  id: string;
+}
+
+export interface GetWorkspaceProvidersInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The workspace's id. */
+  workspaceId: string;
+}
+
+export interface SetWorkspaceProvidersInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  /** The workspace's id. */
+  workspaceId: string;
+  body: WorkspaceProvidersBody;
+}
+
+export interface ListAgentProvidersInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface ListProviderRolesInput {
+  /** The agent's slug. */
+  slug: string;
+}
+
+export interface BindProviderRoleInput {
+  /** The agent's slug. */
+  slug: string;
+  /** One of chat, fast, embedding, transcription, speech. */
+  role: string;
+  body: RoleBinding;
+}
+
+export interface GetModelPricesInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+}
+
+export interface SetModelPricesInput {
+  /** Slug of the organization. */
+  orgSlug: string;
+  body: NewModelPrices;
 }
 
 export interface SetMailRelayInput {
@@ -5775,131 +5775,6 @@ export interface AgentEngine {
   deleteManagementKey(input: DeleteManagementKeyInput, options?: CallOptions): Promise<Deleted>;
 
   /**
-   * The provider connections of an organization.
-   *
-   * With a hint of each key, and the roles that agents bind it to.
-   */
-  listSharedConnections(input: ListSharedConnectionsInput, options?: CallOptions): Promise<ProviderConnections>;
-
-  /**
-   * Connect an organization to a provider.
-   *
-   * All its agents may bind it, where their workspace admits the provider. At most 50 in a scope; the next one is 409. The key is stored sealed.
-   */
-  createSharedConnection(input: CreateSharedConnectionInput, options?: CallOptions): Promise<ProviderConnectionAnswer>;
-
-  /**
-   * Change a provider connection of an organization.
-   *
-   * Fields that are left out stay as they are, in force with the next turn. Another origin in `baseUrl` deletes the stored key, unless the same request brings one.
-   */
-  updateSharedConnection(input: UpdateSharedConnectionInput, options?: CallOptions): Promise<ProviderConnectionAnswer>;
-
-  /**
-   * Delete a provider connection of an organization.
-   *
-   * 409 while an agent binds it to a role, as the first model or as a fallback.
-   */
-  deleteSharedConnection(input: DeleteSharedConnectionInput, options?: CallOptions): Promise<Deleted>;
-
-  /**
-   * Test a provider connection of an organization.
-   *
-   * Requests the provider's list of models, which costs nothing. An address without an answer over HTTP is told after 5 seconds, whatever the cause.
-   */
-  testSharedConnection(input: TestSharedConnectionInput, options?: CallOptions): Promise<ProviderConnectionTest>;
-
-  /**
-   * The private provider connections of an agent.
-   *
-   * With a hint of each key, and the roles that agents bind it to.
-   */
-  listPrivateConnections(input: ListPrivateConnectionsInput, options?: CallOptions): Promise<ProviderConnections>;
-
-  /**
-   * Connect one agent to a provider.
-   *
-   * No other agent may bind it. At most 50 in a scope; the next one is 409. The key is stored sealed.
-   */
-  createPrivateConnection(
-    input: CreatePrivateConnectionInput,
-    options?: CallOptions,
-  ): Promise<ProviderConnectionAnswer>;
-
-  /**
-   * Change a private provider connection.
-   *
-   * Fields that are left out stay as they are, in force with the next turn. Another origin in `baseUrl` deletes the stored key, unless the same request brings one.
-   */
-  updatePrivateConnection(
-    input: UpdatePrivateConnectionInput,
-    options?: CallOptions,
-  ): Promise<ProviderConnectionAnswer>;
-
-  /**
-   * Delete a private provider connection.
-   *
-   * 409 while an agent binds it to a role, as the first model or as a fallback.
-   */
-  deletePrivateConnection(input: DeletePrivateConnectionInput, options?: CallOptions): Promise<Deleted>;
-
-  /**
-   * Test a private provider connection.
-   *
-   * Requests the provider's list of models, which costs nothing. An address without an answer over HTTP is told after 5 seconds, whatever the cause.
-   */
-  testPrivateConnection(input: TestPrivateConnectionInput, options?: CallOptions): Promise<ProviderConnectionTest>;
-
-  /**
-   * The providers that a workspace admits.
-   *
-   * Everything, until it is limited.
-   */
-  getWorkspaceProviders(input: GetWorkspaceProvidersInput, options?: CallOptions): Promise<WorkspaceProviders>;
-
-  /**
-   * Limit a workspace to providers and models.
-   *
-   * Replaces what was admitted, in force with the next turns of its agents. Holds for connections and for the environment's keys. An agent whose bound connection is no longer admitted answers 503: nothing takes its place.
-   */
-  setWorkspaceProviders(input: SetWorkspaceProvidersInput, options?: CallOptions): Promise<WorkspaceProviders>;
-
-  /**
-   * The providers that an agent may use.
-   *
-   * Those that its workspace admits, with the shared and the agent's private connections.
-   */
-  listAgentProviders(input: ListAgentProvidersInput, options?: CallOptions): Promise<AgentProviders>;
-
-  /**
-   * Which models answer for an agent.
-   *
-   * One entry for each purpose: `chat` for replies, `fast` for background work, `embedding` for searches by meaning, `transcription` and `speech` for calls. Each says where its model comes from, whether it is usable, and what could be bound.
-   */
-  listProviderRoles(input: ListProviderRolesInput, options?: CallOptions): Promise<ProviderRoles>;
-
-  /**
-   * Bind a role of an agent to a connection.
-   *
-   * Replaces what was bound, in force with the next turn. Only options of the role are accepted. A bound connection that becomes unusable is never replaced by one that is not named here: calls are then 503 `The agent's provider connection is not usable`.
-   */
-  bindProviderRole(input: BindProviderRoleInput, options?: CallOptions): Promise<ProviderRoleAnswer>;
-
-  /**
-   * Read the prices of models.
-   *
-   * The organization's own prices, and the list prices that hold for models without one.
-   */
-  getModelPrices(input: GetModelPricesInput, options?: CallOptions): Promise<ModelPrices>;
-
-  /**
-   * Set the prices of models.
-   *
-   * Replaces all own prices; with none, the list prices hold. In force with the next turn; turns that ended keep their costs.
-   */
-  setModelPrices(input: SetModelPricesInput, options?: CallOptions): Promise<ModelPrices>;
-
-  /**
    * List users.
    *
    * All users of the installation, by e-mail, each with the organizations that the user belongs to.
@@ -6082,7 +5957,7 @@ export interface AgentEngine {
   /**
    * Store secrets of an agent.
    *
-   * Adds to what is stored and replaces equal keys; an empty value is skipped, and so is one that is stored already: where nothing else is sent, nothing changes. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's and have at least 16 characters. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400.
+   * Adds to what is stored and replaces equal keys; an empty value is skipped, and so is one that is stored already: where nothing else is sent, nothing changes. Takes effect with the next turn. Values of at least six characters are blotted out of whatever the agent says. `auth_api_key` must be no other agent's and have at least 16 characters. A `<provider>_base_url` leads to public addresses and the hosts of the policy `httpAllowedHosts` only; one of another origin than the provider's address so far deletes the stored `<provider>_api_key`, which `dropped` then names, unless the same request brings the key. An agent keeps at most 256 KiB of secrets and variables of skills, each counted in UTF-8 and with 28 bytes for its encryption; more is 400. With the feature `providers`, the keys and addresses of model providers are 400 `Use provider connections`.
    */
   putAgentSecrets(input: PutAgentSecretsInput, options?: CallOptions): Promise<SecretList>;
 
@@ -6522,6 +6397,131 @@ export interface AgentEngine {
    * What is left out stays as it is, also inside `rateLimit`, `activityConnections` and `fileMegabytes`; null puts those back that may be null. In force on every replica within 30 seconds. The permission must be held in the first organization. With the feature `administration` only signed-in people may call it.
    */
   updatePolicies(input: UpdatePoliciesInput, options?: CallOptions): Promise<PoliciesAnswer>;
+
+  /**
+   * The provider connections of an organization.
+   *
+   * With a hint of each key, and the roles that agents bind it to.
+   */
+  listSharedConnections(input: ListSharedConnectionsInput, options?: CallOptions): Promise<ProviderConnections>;
+
+  /**
+   * Connect an organization to a provider.
+   *
+   * All its agents may bind it, where their workspace admits the provider. At most 50 in a scope; the next one is 409. The key is stored sealed.
+   */
+  createSharedConnection(input: CreateSharedConnectionInput, options?: CallOptions): Promise<ProviderConnectionAnswer>;
+
+  /**
+   * Change a provider connection of an organization.
+   *
+   * Fields that are left out stay as they are, in force with the next turn. Another origin in `baseUrl` deletes the stored key, unless the same request brings one.
+   */
+  updateSharedConnection(input: UpdateSharedConnectionInput, options?: CallOptions): Promise<ProviderConnectionAnswer>;
+
+  /**
+   * Delete a provider connection of an organization.
+   *
+   * 409 while an agent binds it to a role, as the first model or as a fallback.
+   */
+  deleteSharedConnection(input: DeleteSharedConnectionInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Test a provider connection of an organization.
+   *
+   * Requests the provider's list of models, which costs nothing. An address without an answer over HTTP is told after 5 seconds, whatever the cause.
+   */
+  testSharedConnection(input: TestSharedConnectionInput, options?: CallOptions): Promise<ProviderConnectionTest>;
+
+  /**
+   * The private provider connections of an agent.
+   *
+   * With a hint of each key, and the roles that agents bind it to.
+   */
+  listPrivateConnections(input: ListPrivateConnectionsInput, options?: CallOptions): Promise<ProviderConnections>;
+
+  /**
+   * Connect one agent to a provider.
+   *
+   * No other agent may bind it. At most 50 in a scope; the next one is 409. The key is stored sealed.
+   */
+  createPrivateConnection(
+    input: CreatePrivateConnectionInput,
+    options?: CallOptions,
+  ): Promise<ProviderConnectionAnswer>;
+
+  /**
+   * Change a private provider connection.
+   *
+   * Fields that are left out stay as they are, in force with the next turn. Another origin in `baseUrl` deletes the stored key, unless the same request brings one.
+   */
+  updatePrivateConnection(
+    input: UpdatePrivateConnectionInput,
+    options?: CallOptions,
+  ): Promise<ProviderConnectionAnswer>;
+
+  /**
+   * Delete a private provider connection.
+   *
+   * 409 while an agent binds it to a role, as the first model or as a fallback.
+   */
+  deletePrivateConnection(input: DeletePrivateConnectionInput, options?: CallOptions): Promise<Deleted>;
+
+  /**
+   * Test a private provider connection.
+   *
+   * Requests the provider's list of models, which costs nothing. An address without an answer over HTTP is told after 5 seconds, whatever the cause.
+   */
+  testPrivateConnection(input: TestPrivateConnectionInput, options?: CallOptions): Promise<ProviderConnectionTest>;
+
+  /**
+   * The providers that a workspace admits.
+   *
+   * Everything, until it is limited.
+   */
+  getWorkspaceProviders(input: GetWorkspaceProvidersInput, options?: CallOptions): Promise<WorkspaceProviders>;
+
+  /**
+   * Limit a workspace to providers and models.
+   *
+   * Replaces what was admitted, in force with the next turns of its agents. Holds for connections and for the environment's keys. An agent whose bound connection is no longer admitted answers 503: nothing takes its place.
+   */
+  setWorkspaceProviders(input: SetWorkspaceProvidersInput, options?: CallOptions): Promise<WorkspaceProviders>;
+
+  /**
+   * The providers that an agent may use.
+   *
+   * Those that its workspace admits, with the shared and the agent's private connections.
+   */
+  listAgentProviders(input: ListAgentProvidersInput, options?: CallOptions): Promise<AgentProviders>;
+
+  /**
+   * Which models answer for an agent.
+   *
+   * One entry for each purpose: `chat` for replies, `fast` for background work, `embedding` for searches by meaning, `transcription` and `speech` for calls. Each says where its model comes from, whether it is usable, and what could be bound.
+   */
+  listProviderRoles(input: ListProviderRolesInput, options?: CallOptions): Promise<ProviderRoles>;
+
+  /**
+   * Bind a role of an agent to a connection.
+   *
+   * Replaces what was bound, in force with the next turn. Only options of the role are accepted. A bound connection that becomes unusable is never replaced by one that is not named here: calls are then 503 `The agent's provider connection is not usable`.
+   */
+  bindProviderRole(input: BindProviderRoleInput, options?: CallOptions): Promise<ProviderRoleAnswer>;
+
+  /**
+   * Read the prices of models.
+   *
+   * The organization's own prices, and the list prices that hold for models without one.
+   */
+  getModelPrices(input: GetModelPricesInput, options?: CallOptions): Promise<ModelPrices>;
+
+  /**
+   * Set the prices of models.
+   *
+   * Replaces all own prices; with none, the list prices hold. In force with the next turn; turns that ended keep their costs.
+   */
+  setModelPrices(input: SetModelPricesInput, options?: CallOptions): Promise<ModelPrices>;
 
   /**
    * The mail relay.

@@ -78,6 +78,11 @@ export const apiKeySecret = (provider: ConnectionProvider) => `${stem(provider)}
 /** The name of the agent secret that contains a provider's address, such as `openai_base_url`. */
 export const baseUrlSecret = (provider: ConnectionProvider) => `${stem(provider)}_base_url`;
 
+/** The names of all agent secrets that contain a provider's key or address. */
+export const providerSecrets: readonly string[] = providerNames
+  .filter((provider) => provider !== "demo")
+  .flatMap((provider) => [apiKeySecret(provider), baseUrlSecret(provider)]);
+
 /** The secret that a provider needs to serve a model, a key or an address; null when `has` finds it. */
 export function missingSecret(provider: ProviderName, has: (secret: string) => boolean): string | null {
   const [key, address] = [apiKeySecret(provider), baseUrlSecret(provider)];

@@ -132,7 +132,8 @@ function resolveEmbedding(facts: ModelFacts): Resolution {
   if (shared && shared.provider === provider && !shared.connection?.hasAddress && problemOf(shared, facts) === null) {
     return only(shared, facts, "default");
   }
-  if (hasAddress(facts, provider) || (chat.connection && !hasKey(facts, provider))) return nothing;
+  if (hasAddress(facts, provider) || chat.connection?.hasAddress) return nothing;
+  if (chat.connection && !hasKey(facts, provider)) return nothing;
   return only(settings, facts, "environment");
 }
 

@@ -1,5 +1,9 @@
+import type { Context } from "hono";
 import type { Ctx } from "../../context/ctx.ts";
+import { EngineError } from "../../core/errors.ts";
+import { isObject } from "../../core/json.ts";
 import { usableKeys } from "../../core/policies.ts";
+import type { AppEnv } from "../../http/environment.ts";
 import { errorAnswers, guarded, json, jsonBody, router } from "../../http/route.ts";
 import { Deleted } from "../../http/shapes.ts";
 import { modelCatalogue } from "./models.ts";
@@ -90,6 +94,17 @@ async function answerWith(warningsOf: Others["warningsOf"], ctx: Ctx, instance: 
   return warnings.length > 0 ? { instance, warnings } : { instance };
 }
 
+/**
+ * Throws the 400 for a field of earlier releases, which no schema has, where connections are bound to roles instead.
+ */
+async function requireNoConnection({ req, var: { ctx } }: Context<AppEnv>): Promise<void> {
+  if (!ctx.options.edition.has("providers")) return;
+  const body: unknown = await req.json();
+  if (isObject(body) && Object.hasOwn(body, "providerConnectionId")) {
+    throw new EngineError("bad-request", "Use provider-roles");
+  }
+}
+
 /** Operations of other features on agents. */
 export interface Others {
   /** Deletes the other features' data of an agent. */
@@ -102,6 +117,7 @@ export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
   router()
     .openapi(list, async (c) => c.json({ instances: await listAgents(c.var.ctx) }, 200))
     .openapi(create, async (c) => {
+      await requireNoConnection(c);
       const instance = await createAgent(c.var.ctx, c.req.valid("json"));
       return c.json(await answerWith(warningsOf, c.var.ctx, instance), 201, revisionTag(instance));
     })
@@ -115,6 +131,7 @@ export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
       return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, revisionTag(instance));
     })
     .openapi(update, async (c) => {
+      await requireNoConnection(c);
       const { slug } = c.req.valid("param");
       const instance = await updateAgent(c.var.ctx, slug, c.req.valid("json"), c.req.valid("header")["if-match"]);
       return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, revisionTag(instance));

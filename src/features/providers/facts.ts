@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import type { Ctx, Services } from "../../context/ctx.ts";
 import { notFound } from "../../core/errors.ts";
 import { type Admission, type ModelFacts, unconfigured } from "../../core/models/facts.ts";
-import { apiKeySecret, baseUrlSecret, isProviderName, providerNames } from "../../core/models/providers.ts";
+import { isProviderName, providerSecrets } from "../../core/models/providers.ts";
 import { usableKeys } from "../../core/policies.ts";
 import { sortByName } from "../../core/text/names.ts";
 import type { Db } from "../../db/client.ts";
@@ -16,8 +16,6 @@ import {
 } from "../../db/schema.ts";
 import { findAgent } from "../agents/index.ts";
 import { toKnown } from "./connections/rules.ts";
-
-const providerSecrets = providerNames.flatMap((provider) => [apiKeySecret(provider), baseUrlSecret(provider)]);
 
 /**
  * The facts that decide the models of agents, by the agents' ids, with all connections that each agent could bind, by

@@ -1,6 +1,8 @@
+import type { Services } from "../../context/ctx.ts";
 import type { Contribution } from "../../contribution.ts";
 import { admissionRoutes } from "./admission/routes.ts";
 import { privateRoutes, sharedRoutes } from "./connections/routes.ts";
+import { convertSecrets } from "./convert/convert.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { roleRoutes } from "./roles/routes.ts";
 
@@ -10,8 +12,13 @@ export { currencyOf, pricesOfOrganization } from "./prices/service.ts";
 
 /**
  * Model providers in the managed edition: connections of organizations and agents, what a workspace admits of them, the
- * roles that agents bind to them, and the prices of their models.
+ * roles that agents bind to them, and the prices of their models. At a start, provider keys among agents' secrets become
+ * connections: after the encryption key is verified and the policies are loaded.
  */
-export const providersFeature: Contribution = {
-  routes: [sharedRoutes, privateRoutes, admissionRoutes, roleRoutes, priceRoutes],
-};
+export function providersFeature(services: Services): Contribution {
+  const isOn = services.options.edition.has("providers");
+  return {
+    routes: [sharedRoutes, privateRoutes, admissionRoutes, roleRoutes, priceRoutes],
+    ...(isOn ? { boot: () => convertSecrets(services) } : {}),
+  };
+}

@@ -1,4 +1,6 @@
 import type { Ctx } from "../../context/ctx.ts";
+import { EngineError } from "../../core/errors.ts";
+import { providerSecrets } from "../../core/models/providers.ts";
 import { declaredSecrets } from "../../core/plugins/plugins.ts";
 import type { Db } from "../../db/client.ts";
 import { invalid } from "../../http/errors.ts";
@@ -28,7 +30,12 @@ export async function putSecrets(ctx: Ctx, slug: string, items: readonly SecretI
   return { secrets: await listSecrets(ctx, slug), ...(dropped.length > 0 ? { dropped } : {}) };
 }
 
-function requireValid({ plugins }: Ctx, items: readonly SecretItem[]): void {
+function requireValid(ctx: Ctx, items: readonly SecretItem[]): void {
+  requireNoProvider(
+    ctx,
+    items.map(({ key, value }) => (value === "" ? "" : key)),
+  );
+  const { plugins } = ctx;
   const declared = declaredSecrets(plugins);
   const issues = items.flatMap(({ key, value }, index) => {
     const problem = secretProblem(key, value, declared.get(key));
@@ -37,10 +44,21 @@ function requireValid({ plugins }: Ctx, items: readonly SecretItem[]): void {
   if (issues.length > 0) throw invalid(issues);
 }
 
+/** Throws the 400 for keys and addresses of providers, where connections have these. */
+function requireNoProvider({ options }: Ctx, keys: readonly string[]): void {
+  if (!options.edition.has("providers")) return;
+  const message = "Use provider connections";
+  const issues = keys.flatMap((key, at) =>
+    providerSecrets.includes(key) ? [{ path: `secrets.${at}.key`, message: `${key}: ${message}` }] : [],
+  );
+  if (issues.length > 0) throw new EngineError("bad-request", message, { issues });
+}
+
 /**
  * Deletes a secret, and with an address the key that would then be sent elsewhere. Idempotent. Throws the agent's 404.
  */
 export async function deleteSecret(ctx: Ctx, slug: string, key: string): Promise<void> {
+  requireNoProvider(ctx, [key]);
   await changeSecrets(ctx, slug, "agent.secret.delete", async (tx, id) => {
     const isStored = (await storedKeys(tx, id)).has(key);
     return { replaced: isStored ? [key] : [], dropped: await removeSecret(tx, ctx, id, key) };

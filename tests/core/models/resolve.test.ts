@@ -339,9 +339,9 @@ describe("embedding", () => {
       ["", "none", null],
     ],
     [
-      "of the environment beside one with an address",
+      "none of the environment while the chat goes to an address of its own",
       { connections: [{ ...shared, hasAddress: true }], environment: openAiKey },
-      [`openai:${embedder}`, "environment", null],
+      ["", "none", null],
     ],
     [
       "never of another provider than the chat's",

@@ -87,7 +87,8 @@ export function writeConnections<T>(
   fn: (tx: Db, home: Home) => Promise<T>,
 ): Promise<T> {
   if (slug === null) return writeOrganization(ctx, { ...change, target: name }, (tx) => fn(tx, null));
-  const summary = { ...change.summary, name };
+  // The same object, to which `fn` may add.
+  const summary = Object.assign(change.summary ?? {}, { name });
   const lock = (tx: Db) => lockOrganization(tx, ctx.membership.organizationId);
   return writeAgent(ctx, slug, { ...change, summary, lock }, fn);
 }
