@@ -31,6 +31,7 @@ import { unfinishedAnswers } from "./core/egress/unfinished.ts";
 import type { StartError } from "./core/errors.ts";
 import { Admission } from "./core/limits/admission.ts";
 import { type Meters, unmeasured } from "./core/meters.ts";
+import { Fallbacks } from "./core/models/fallbacks.ts";
 import { localNotify } from "./core/notify.ts";
 import { CurrentPolicies } from "./core/policies.ts";
 import type { Log, Notify } from "./core/ports.ts";
@@ -137,6 +138,7 @@ async function assembleEngine(
       notify,
       activity: new ActivityBus({ clock: systemClock, log }),
       agentSecrets: new AgentSecrets(),
+      fallbacks: new Fallbacks(systemClock),
       meters: await openMeters(settings, log),
       options: {
         version,

@@ -21,6 +21,7 @@ import { Admission } from "../src/core/limits/admission.ts";
 import { unexamined } from "../src/core/machine.ts";
 import { MailError, type Mailer } from "../src/core/mail.ts";
 import { unmeasured } from "../src/core/meters.ts";
+import { Fallbacks } from "../src/core/models/fallbacks.ts";
 import { localNotify } from "../src/core/notify.ts";
 import type { Plugin } from "../src/core/plugins/plugin.ts";
 import { CurrentPolicies } from "../src/core/policies.ts";
@@ -140,6 +141,7 @@ export async function harness(options: Options = {}): Promise<Harness> {
     notify: options.notify ?? localNotify(collect(logs)),
     activity: new ActivityBus({ clock, log: collect(logs) }),
     agentSecrets: new AgentSecrets(),
+    fallbacks: new Fallbacks(clock),
     meters: options.metricsToken === undefined ? unmeasured : createMeters(collect(logs)),
     egress: options.egress ?? { request: async () => Promise.reject(new EgressError("The tests have no way out")) },
     mcp: options.mcp ?? unreachable,

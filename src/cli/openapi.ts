@@ -7,6 +7,7 @@ import { passwords } from "../core/credentials/password.ts";
 import { Admission } from "../core/limits/admission.ts";
 import { unexamined } from "../core/machine.ts";
 import { unmeasured } from "../core/meters.ts";
+import { Fallbacks } from "../core/models/fallbacks.ts";
 import { localNotify } from "../core/notify.ts";
 import { CurrentPolicies } from "../core/policies.ts";
 import { AgentSecrets } from "../core/scrub/agent-secrets.ts";
@@ -62,6 +63,7 @@ async function describeApi(): Promise<object> {
     notify: localNotify(log),
     activity: new ActivityBus({ clock: systemClock, log }),
     agentSecrets: new AgentSecrets(),
+    fallbacks: new Fallbacks(systemClock),
     meters: unmeasured,
     options: unserved,
   });

@@ -8,6 +8,7 @@ import type { Admission } from "../core/limits/admission.ts";
 import type { Machine } from "../core/machine.ts";
 import type { Mailer } from "../core/mail.ts";
 import type { Meters } from "../core/meters.ts";
+import type { Fallbacks } from "../core/models/fallbacks.ts";
 import type { Plugin } from "../core/plugins/plugin.ts";
 import type { CurrentPolicies } from "../core/policies.ts";
 import type { Assets, Clock, Egress, Files, Log, Mcp, Models, Notify, Passwords, Scripts } from "../core/ports.ts";
@@ -62,6 +63,7 @@ export interface Services {
   tracer: Tracer;
   activity: ActivityBus;
   agentSecrets: AgentSecrets;
+  fallbacks: Fallbacks;
   meters: Meters;
   options: EngineOptions;
 }

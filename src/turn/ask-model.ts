@@ -77,7 +77,7 @@ async function askRepeatedly(running: Running, plan: StepPlan, model: TurnModel)
       if (!retry) throw error;
       turn.begin(index, stepType, model.named);
       const waitMs = retryDelayMs(error, attempt);
-      tell({ type: "model-retry", index, attempt, failure: classifyFailure(error), waitMs });
+      tell({ type: "model-retry", index, model: model.named, attempt, failure: classifyFailure(error), waitMs });
       await pause(clock, waitMs, signal);
     }
   }

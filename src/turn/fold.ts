@@ -1,7 +1,8 @@
+import type { NamedModel } from "../core/models/fallbacks.ts";
 import type { Clock } from "../core/ports.ts";
 import { elapsedMs } from "../core/time/elapsed.ts";
 import type { Reply } from "./hooks.ts";
-import { type AnsweredStep, isSameModel, type NamedModel } from "./models.ts";
+import { type AnsweredStep, isSameModel } from "./models.ts";
 import { hasContent, type SoFar, withoutReasoning } from "./prompt.ts";
 import { type Speech, StepFold, speech, type ToolCall } from "./step.ts";
 import { type Answer, wireResult, withheldOf } from "./tools.ts";

@@ -1,15 +1,7 @@
 import type { CircuitBreaker } from "../core/limits/circuit-breaker.ts";
+import type { NamedModel } from "../core/models/fallbacks.ts";
 import type { StreamingModel } from "../core/ports.ts";
 import type { Usage } from "./usage.ts";
-
-/** A model as it is shown: its provider, and the connection whose key it uses (null: a secret or the environment's). */
-export interface NamedModel {
-  readonly provider: string;
-  readonly model: string;
-  readonly connectionId: string | null;
-  /** The connection's name. */
-  readonly connection: string | null;
-}
 
 /** A model that may answer a turn. */
 export interface TurnModel {
@@ -38,20 +30,22 @@ export function onlyModel(
   return [{ named: { provider, model, connectionId: null, connection: null }, open: async () => opened }];
 }
 
+type Called = Pick<TurnModel, "named" | "breaker">;
+
 /** The models whose connections don't rest; all of them while each one rests. */
-export function awake(models: TurnModels): TurnModels {
+export function awake<Model extends Called>(models: readonly [Model, ...Model[]]): readonly [Model, ...Model[]] {
   if (models.length === 1) return models;
   const [first, ...others] = models.filter(({ breaker, named }) => !breaker?.isResting(keyOf(named)));
   return first ? [first, ...others] : models;
 }
 
 /** Notes that a model is called. After its connection's rest, other turns wait for the result of this call. */
-export function noteCall({ breaker, named }: TurnModel): void {
+export function noteCall({ breaker, named }: Called): void {
   breaker?.until(keyOf(named));
 }
 
 /** Notes whether the provider of a model answered. */
-export function noteAnswer({ breaker, named }: TurnModel, answered: boolean): void {
+export function noteAnswer({ breaker, named }: Called, answered: boolean): void {
   breaker?.note(keyOf(named), answered);
 }
 

@@ -2,8 +2,9 @@ import type { LanguageModelV4FilePart, LanguageModelV4Message } from "@ai-sdk/pr
 import type { Channel } from "../core/channels/channels.ts";
 import type { SubjectKey } from "../core/channels/subjects.ts";
 import type { JsonObject, JsonValue } from "../core/json.ts";
+import type { NamedModel } from "../core/models/fallbacks.ts";
 import type { Scrub } from "../core/scrub/scrub.ts";
-import type { AnsweredStep, NamedModel, TurnModels } from "./models.ts";
+import type { AnsweredStep, TurnModels } from "./models.ts";
 import type { StateChanges, TurnState } from "./state.ts";
 import type { Usage } from "./usage.ts";
 
@@ -181,7 +182,7 @@ export type TurnEvent =
   | { type: "hook-execution"; execution: HookExecution }
   | { type: "step-start"; index: number; stepType: StepType }
   /** A model call failed before any output. The next attempt starts after the wait. */
-  | { type: "model-retry"; index: number; attempt: number; failure: Failure; waitMs: number }
+  | { type: "model-retry"; index: number; model: NamedModel; attempt: number; failure: Failure; waitMs: number }
   /** A model failed before any output of the step, or rests (`failure` null): the next one is called. */
   | { type: "model-fallback"; index: number; from: NamedModel; to: NamedModel; failure: Failure | null }
   /** Reasoning or a tool's input began: nothing to show yet, but a disconnect no longer cancels the turn. */

@@ -3,13 +3,23 @@ import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Database } from "../../src/db/client.ts";
 import { createEngine, type Engine } from "../../src/engine.ts";
 import { chatHarness, eventually, readEvents, readUntil, type SseEvent } from "../features/chat/chat.ts";
+import { providersOf } from "../features/chat/connections.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
 import { startThrowaway } from "../real-postgres.ts";
 import { randomTimes } from "../rounds.ts";
 import { finish, gate, reply, scriptedModel, textDelta } from "../scripted-model.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
-import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
+import {
+  answeringModel,
+  answerTo,
+  failingModel,
+  isWhole,
+  nameOf,
+  type Question,
+  requestOf,
+  tokens,
+} from "./questions.ts";
 
 const server = await startThrowaway();
 afterAll(() => server?.stop());
@@ -18,7 +28,7 @@ const bundle = bundled("victim");
 
 /** When a process kills itself: at the n-th such moment, or this many milliseconds after its start. */
 type Moment = readonly [
-  moment: "opened" | "streaming" | "answering" | "committing" | "sent" | "committed" | "after",
+  moment: "opened" | "audited" | "streaming" | "answering" | "committing" | "sent" | "committed" | "after",
   ordinal: number,
 ];
 
@@ -54,7 +64,16 @@ async function prepareAgent(database: Database) {
     ),
   ];
   for (const response of await Promise.all(made)) expect(response.ok).toBe(true);
-  return { agent: { slug, key }, services: h.services };
+  return { ...h, agent: { slug, key } };
+}
+
+/** The provider of the first connection fails in each victim. */
+async function bindWithFallback({ agent: { slug }, services, organization }: Awaited<ReturnType<typeof prepareAgent>>) {
+  const providers = providersOf({ services, organization });
+  const connection = { provider: "openai", apiKey: "k" } as const;
+  const first = await providers.connect("first", connection);
+  const fallbacks = [{ connectionId: await providers.connect("second", connection), model: "backup" }];
+  await providers.bind(slug, "chat", first, { model: failingModel, fallbacks });
 }
 
 interface TurnRow {
@@ -343,9 +362,12 @@ test.skipIf(!server)(
 test("the embedded database: of a process that is killed each turn is there whole, or not at all", async () => {
   const { directory, open } = crashDirectory();
   const before = await open();
-  const { agent, services } = await prepareAgent(before.database);
+  const h = await prepareAgent(before.database);
+  const { agent, services } = h;
+  await bindWithFallback(h);
   await before.close();
-  const moments: Moment[] = [["committing", 3], ["sent", 4], ...randomly(1)];
+  // The fallback of the first victim is audited, and no other within the same minute.
+  const moments: Moment[] = [["audited", 1], ["committing", 3], ["sent", 4], ...randomly(1)];
   const told: string[] = [];
   for (const [index, moment] of moments.entries()) told.push(...(await kill(directory, agent, `e${index}`, moment)));
   const { database, close } = await open();

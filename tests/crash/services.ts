@@ -9,6 +9,7 @@ import { openEdition } from "../../src/core/edition.ts";
 import { Admission } from "../../src/core/limits/admission.ts";
 import { unexamined } from "../../src/core/machine.ts";
 import { unmeasured } from "../../src/core/meters.ts";
+import { Fallbacks } from "../../src/core/models/fallbacks.ts";
 import { localNotify } from "../../src/core/notify.ts";
 import { CurrentPolicies } from "../../src/core/policies.ts";
 import type { Log, StreamingModel } from "../../src/core/ports.ts";
@@ -47,6 +48,7 @@ export async function servicesOf(database: Database, model: StreamingModel): Pro
     notify: localNotify(silent),
     activity: new ActivityBus({ clock: systemClock, log: silent }),
     agentSecrets: new AgentSecrets(),
+    fallbacks: new Fallbacks(systemClock),
     meters: unmeasured,
     egress: { request: async ({ url }) => ({ status: 200, headers: {}, body: "looked up", url }) },
     messengers: {

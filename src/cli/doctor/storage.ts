@@ -23,6 +23,7 @@ import { passwords } from "../../core/credentials/password.ts";
 import { Admission } from "../../core/limits/admission.ts";
 import { unexamined } from "../../core/machine.ts";
 import { unmeasured } from "../../core/meters.ts";
+import { Fallbacks } from "../../core/models/fallbacks.ts";
 import { localNotify } from "../../core/notify.ts";
 import { CurrentPolicies } from "../../core/policies.ts";
 import { AgentSecrets } from "../../core/scrub/agent-secrets.ts";
@@ -142,6 +143,7 @@ async function openContent(settings: Settings, { database }: UnchangedStorage): 
       notify: localNotify(silent()),
       activity: new ActivityBus({ clock: systemClock, log: silent() }),
       agentSecrets: new AgentSecrets(),
+      fallbacks: new Fallbacks(systemClock),
       meters: unmeasured,
       options: unserved,
     });

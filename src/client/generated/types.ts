@@ -3596,7 +3596,7 @@ export interface Message {
   steps: Array<MessageStep>;
   reasoning: string | null;
   attachments: Array<Attachment>;
-  /** `error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` of older turns, while the agent's `debugEnabled` is on: newer ones have it at `/turns/{turnId}`. */
+  /** `error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `model` with the model of each step and its provider connection, of an agent with connections; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` of older turns, while the agent's `debugEnabled` is on: newer ones have it at `/turns/{turnId}`. */
   metadata: Record<string, unknown>;
   promptTokens: number;
   completionTokens: number;
@@ -3804,6 +3804,20 @@ export interface PromptMessage {
 export interface TurnStep {
   index: number;
   stepType: "initial" | "tool-result" | "continue";
+  /** The name of the provider connection of the model that was called last; null for none. Absent for a step without a model call, and in turns of earlier releases. */
+  connection?: string | null;
+  /** The provider of that model. Absent for a step without a model call, and in turns of earlier releases. */
+  provider?: string;
+  /** Its name. Absent for a step without a model call, and in turns of earlier releases. */
+  model?: string;
+  /** The models before it that did not answer, in order; the failure is null for a connection that rested. Absent in turns of earlier releases. */
+  fallbacks?: Array<{
+    /** The name of the provider connection; null for none. */
+    connection: string | null;
+    provider: string;
+    model: string;
+    failure: TurnFailure | null;
+  }>;
   /** After the turn began to run. */
   startedMs: number;
   /** From the step's start to its first output. */

@@ -2,6 +2,7 @@ import { ownerOf } from "../../core/activity/activity.ts";
 import type { ActivityBus } from "../../core/activity/bus.ts";
 import { longestPreview, previewOf, previewOfText, scrubbedPreview } from "../../core/activity/preview.ts";
 import { type Channel, channels } from "../../core/channels/channels.ts";
+import { labelOf } from "../../core/models/fallbacks.ts";
 import { type ActivityDetails, awaitedCall, blockedCall, failedHook } from "../../turn/activity.ts";
 import type { StartedTurn, StoredRows, TurnEnding, TurnListener, TurnObserver } from "../../turn/observers.ts";
 import type { AbortReason, TurnEvent } from "../../turn/types.ts";
@@ -49,6 +50,9 @@ class TurnActivity implements TurnListener {
         return;
       case "step-start":
         this.#reasoning = "";
+        return;
+      case "model-fallback":
+        this.#fallback(event);
         return;
       case "step-finish":
         if (this.#reasoning !== "") {
@@ -110,6 +114,13 @@ class TurnActivity implements TurnListener {
     // A call that was not made took no time, and has only this text as its result.
     const unmade = { durationMs: 0, resultPreview: how.text };
     this.#tell({ id: this.#idOf(id, "end"), kind: "tool-end", tool, ...unmade, ...how });
+  }
+
+  #fallback({ from, to, failure }: Event<"model-fallback">): void {
+    const problem = failure === null ? "rests after failures" : `did not answer (${failure.message})`;
+    const text = previewOfText(`${labelOf(from)} ${problem}: ${labelOf(to)} is called`);
+    const { channel } = this.#turn.origin;
+    this.#tell({ kind: "conversation", text, channel, conversation: { event: "fallback" } });
   }
 
   #handoff(event: Event<"handoff">): void {

@@ -140,7 +140,7 @@ export const Message = z
     attachments: z.array(Attachment),
     metadata: json.openapi({
       description:
-        "`error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` of older turns, while the agent's `debugEnabled` is on: newer ones have it at `/turns/{turnId}`.",
+        "`error`, `stopped` or `approval` of a turn that did not come to its end; `hookId` of the hook whose words a reply is; `model` with the model of each step and its provider connection, of an agent with connections; `sentBy`, with `turnId` and `conversationId`, of a message that the agent sent of itself from another conversation; `debug` of older turns, while the agent's `debugEnabled` is on: newer ones have it at `/turns/{turnId}`.",
       example: {},
     }),
     promptTokens: z.int().openapi({ example: 420 }),

@@ -101,26 +101,28 @@ function noteEvent({ toolLabel, steps, tools, hooks, retries }: Measures, turn: 
   } else if (event.type === "step-finish") {
     if (isAnswer(turn, event.index)) steps({ finish_reason: event.finishReason });
   } else if (event.type === "model-retry") {
-    retries({ provider: turn.model.provider, code: event.failure.code });
+    retries({ provider: event.model.provider, code: event.failure.code });
   } else if (event.type === "hook-execution") {
     hooks({ event: event.execution.event, ok: String(event.execution.success) });
   }
 }
 
-function noteEnding(measure: Measures, { door, origin, model }: StartedTurn, ending: TurnEnding): void {
+function noteEnding(measure: Measures, { door, origin }: StartedTurn, ending: TurnEnding): void {
   const { channel } = origin;
   if ("unrecorded" in ending) {
     measure.turns({ door, channel, status: "unrecorded", reason: ending.unrecorded.code });
     return;
   }
   const { outcome } = ending;
-  const { status, firstOutputMs, durationMs, usage } = outcome;
+  const { status, firstOutputMs, durationMs, answered } = outcome;
   const reason = status === "failed" ? outcome.failure.code : status === "aborted" ? outcome.reason : "";
   measure.turns({ door, channel, status, reason });
   if (status === "done" || status === "approval") measure.duration({ door }, durationMs / 1000);
   if (firstOutputMs !== null) measure.firstOutput({ door }, firstOutputMs / 1000);
-  measure.tokens({ provider: model.provider, direction: "prompt" }, usage.promptTokens);
-  measure.tokens({ provider: model.provider, direction: "completion" }, usage.completionTokens);
+  for (const { model, usage } of answered) {
+    measure.tokens({ provider: model.provider, direction: "prompt" }, usage.promptTokens);
+    measure.tokens({ provider: model.provider, direction: "completion" }, usage.completionTokens);
+  }
 }
 
 /**

@@ -37,7 +37,16 @@ export function genAiSpans(recorded: TraceRecord, parent: SpanRef | null): Span[
     ...own,
     attributes: { ...common, ...attributes, ...(own.failure ? { "error.type": errorType } : {}) },
   });
-  const stepSpan = ({ spanId, index, startMs, endMs: end, finishReason, usage, retries }: RecordedStep) => {
+  const stepSpan = ({
+    spanId,
+    index,
+    startMs,
+    endMs: end,
+    finishReason,
+    usage,
+    retries,
+    model: called,
+  }: RecordedStep) => {
     const said = outcome?.steps.find((step) => step.index === index);
     const failed = finishReason === null && problem?.isError;
     const parts = [
@@ -53,7 +62,7 @@ export function genAiSpans(recorded: TraceRecord, parent: SpanRef | null): Span[
     return span(
       {
         spanId,
-        name: `chat ${model.model}`,
+        name: `chat ${called.model}`,
         kind: "client",
         startMs,
         endMs: end ?? endMs,
@@ -61,7 +70,8 @@ export function genAiSpans(recorded: TraceRecord, parent: SpanRef | null): Span[
       },
       {
         "gen_ai.operation.name": "chat",
-        ...ofModel,
+        "gen_ai.provider.name": providers[called.provider] ?? called.provider,
+        "gen_ai.request.model": called.model,
         "gen_ai.usage.input_tokens": usage.promptTokens,
         "gen_ai.usage.output_tokens": usage.completionTokens,
         "gen_ai.usage.cache_read.input_tokens": usage.cachedTokens,

@@ -1,4 +1,5 @@
 import { randomHex } from "../../core/ids.ts";
+import type { NamedModel } from "../../core/models/fallbacks.ts";
 import type { Clock } from "../../core/ports.ts";
 import type { SpanRef } from "../../core/tracing.ts";
 import type { StartedCompletion, StartedTurn, TurnEnding, TurnListener } from "../../turn/observers.ts";
@@ -14,6 +15,8 @@ export interface RecordedStep {
   endMs: number | null;
   finishReason: string | null;
   usage: Usage;
+  /** The model that was called last. */
+  model: Pick<NamedModel, "provider" | "model">;
   /** The codes of failed attempts before this one. */
   retries: string[];
 }
@@ -87,13 +90,21 @@ export class Recorder implements TurnListener {
   event(event: TurnEvent): void {
     switch (event.type) {
       case "step-start": {
-        const blank = { endMs: null, finishReason: null, usage: noUsage, retries: [] };
+        const { model } = this.#traced.kind === "turn" ? this.#traced.turn : this.#traced.completion;
+        const blank = { endMs: null, finishReason: null, usage: noUsage, model, retries: [] };
         this.#steps.push({ ...blank, spanId: randomHex(16), index: event.index, startMs: this.#clock.now() });
         break;
       }
       case "model-retry":
         this.#steps.at(-1)?.retries.push(event.failure.code);
         break;
+      case "model-fallback": {
+        const step = this.#steps.at(-1);
+        if (!step) break;
+        step.model = event.to;
+        step.retries.push(event.failure?.code ?? "resting");
+        break;
+      }
       case "tool-call": {
         const { id, name, args } = event;
         this.#calls.push({ spanId: randomHex(16), id, tool: name, args, startMs: this.#clock.now(), end: null });

@@ -1,5 +1,5 @@
 import type { Limit } from "../../core/limits/throttle.ts";
-import type { NamedModel } from "../../turn/models.ts";
+import type { NamedModel } from "../../core/models/fallbacks.ts";
 import type { CallOfTurn } from "../../turn/observers.ts";
 import type { DisconnectRule } from "../../turn/relay.ts";
 import type { Continuation, JsonObject, ModelMessage, Origin, Tool } from "../../turn/types.ts";

@@ -10,6 +10,7 @@ import { run } from "../../turn/run.ts";
 import type { Grant } from "./access/admit.ts";
 import { actingAs, type LiveAgent } from "./agent/load.ts";
 import { firstModel } from "./agent/model.ts";
+import { fallbackOf } from "./agent/turn-models.ts";
 import { type Begun, begin } from "./begin.ts";
 import { DebugNotes } from "./debug/notes.ts";
 import { finish } from "./end/finish.ts";
@@ -94,7 +95,10 @@ export function createRunningTurns(services: Services, { observers, onWork, hear
           return run(begun.input, signal, clock, tell);
         });
       },
-      tell: (event) => audience.event(event),
+      tell: (event) => {
+        if (event.type === "model-fallback") services.fallbacks.tell(fallbackOf(event, grant.agent, request.requestId));
+        audience.event(event);
+      },
       record: async (outcome) => {
         let others = true;
         try {

@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { pooledPost } from "../../../src/adapters/node/post/post.ts";
 import { createTracer } from "../../../src/adapters/tracer/tracer.ts";
+import type { ModelSpec } from "../../../src/core/ports.ts";
 import { basic, otlpReceiver } from "../../otlp-receiver.ts";
 import { finish, reply, scriptedModel, text, toolCall } from "../../scripted-model.ts";
 import { asking } from "../chat/asking.ts";
 import { eventually } from "../chat/chat.ts";
+import { providersOf } from "../chat/connections.ts";
 import { pair, traced } from "./traced.ts";
 
 test("the operator's collector gets the same spans with model and tokens, of agents that are not traced too", async () => {
@@ -115,4 +117,27 @@ test("a turn that another agent asked for is part of the asker's trace there, an
     links: [{ traceId: call?.traceId, spanId: call?.spanId }],
   });
   expect(own?.traceId).not.toBe(call?.traceId);
+});
+
+test("a step that another model answered has that model, and the failure of the first", async () => {
+  const backup = scriptedModel([reply("ok")]);
+  const overloaded = scriptedModel(() => ({ fail: { status: 503 } }));
+  const resolve = async ({ model }: ModelSpec) => (model === "first" ? overloaded : backup);
+  const h = await traced(undefined, {
+    operator: true,
+    fields: { tracingEnabled: false, provider: null, model: null },
+    more: { models: { resolve } },
+  });
+  const providers = providersOf(h);
+  const first = await providers.connect("first", { provider: "openai" });
+  const fallbacks = [{ connectionId: await providers.connect("second"), model: "second" }];
+  await providers.bind(h.agent.slug, "chat", first, { model: "first", fallbacks });
+  await h.complete("Hi", { chat_id: "c" });
+  const [, step] = await h.arrive(2);
+  expect(step?.name).toBe("chat second");
+  expect(step?.attributes).toMatchObject({
+    "gen_ai.provider.name": "mistral_ai",
+    "gen_ai.request.model": "second",
+    "agent_engine.failed_attempts": ["provider-failed"],
+  });
 });

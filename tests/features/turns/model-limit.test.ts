@@ -4,10 +4,12 @@ import { Postponed } from "../../../src/jobs/postponed.ts";
 import type { Failure, TurnOutcome } from "../../../src/turn/types.ts";
 import { TestClock } from "../../clock.ts";
 
-const done = { status: "done", text: "Yes." } as TurnOutcome;
+const named = { provider: "openai", model: "small", connectionId: "own", connection: "own" };
+const done = { status: "done", text: "Yes.", answered: [] as TurnOutcome["answered"] } as TurnOutcome;
 const failed = (failure: Partial<Failure>) =>
   ({
     status: "failed",
+    answered: [] as TurnOutcome["answered"],
     failure: { message: "Model provider is rate limited", cause: null, ...failure },
   }) as TurnOutcome;
 const throttled = (retryAfterSeconds: number) => failed({ code: "rate-limited", retryAfterSeconds });
@@ -29,7 +31,7 @@ function asked() {
   const results: unknown[] = [];
   const call = (owner = "a", signal = new AbortController().signal) => {
     const ask = () => new Promise<TurnOutcome>((end) => void open.push({ owner, end }));
-    void limit.call({ owner, signal, ask }).then(
+    void limit.call({ owner, signal, ask, model: named }).then(
       (outcome) => results.push(outcome.status),
       (error: unknown) => results.push(error),
     );
@@ -71,6 +73,17 @@ async function grown(rounds: number) {
 describe("the calls that a model gets at a time", () => {
   test("begin few, become more while they go well, and never more than 128", async () => {
     expect((await grown(7)).limits).toEqual([4, 8, 16, 32, 64, 128, 128, 128]);
+  });
+
+  test("are halved where another model answered in place of this one, which pauses nothing", async () => {
+    const model = await grown(3);
+    const usage = { promptTokens: 1, completionTokens: 1 };
+    const backup = { ...named, connectionId: "backup" };
+    await model.end({ ...done, answered: [{ step: 0, model: backup, usage }] } as TurnOutcome, 32);
+    expect(await model.open()).toBe(16);
+    const own = { ...done, answered: [{ step: 0, model: named, usage }] } as TurnOutcome;
+    for (let round = 0; round < 2; round += 1) await model.end(own, 16);
+    expect(await model.open()).toBe(17);
   });
 
   test("do not become more while they aren't needed", async () => {

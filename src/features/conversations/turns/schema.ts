@@ -83,10 +83,30 @@ const TurnFailure = z
   })
   .openapi("TurnFailure");
 
+const ofStep = "Absent for a step without a model call, and in turns of earlier releases.";
+
+const calledModel = {
+  connection: z.string().nullable().openapi({ description: "The name of the provider connection; null for none." }),
+  provider: z.string().openapi({ example: "openai" }),
+  model: z.string().openapi({ example: "gpt-5-mini" }),
+};
+
 const TurnStep = z
   .object({
     index: z.int().openapi({ example: 0 }),
     stepType: z.enum(["initial", "tool-result", "continue"]),
+    connection: calledModel.connection.optional().openapi({
+      description: `The name of the provider connection of the model that was called last; null for none. ${ofStep}`,
+    }),
+    provider: calledModel.provider.optional().openapi({ description: `The provider of that model. ${ofStep}` }),
+    model: calledModel.model.optional().openapi({ description: `Its name. ${ofStep}` }),
+    fallbacks: z
+      .array(z.object({ ...calledModel, failure: z.union([TurnFailure, z.null()]) }))
+      .optional()
+      .openapi({
+        description:
+          "The models before it that did not answer, in order; the failure is null for a connection that rested. Absent in turns of earlier releases.",
+      }),
     startedMs: milliseconds.openapi({ description: "After the turn began to run.", example: 3 }),
     firstOutputMs: milliseconds.nullable().openapi({ description: "From the step's start to its first output." }),
     durationMs: milliseconds.nullable().openapi({ description: "Null: the step did not end." }),

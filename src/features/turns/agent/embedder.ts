@@ -1,9 +1,10 @@
 import type { Services } from "../../../context/ctx.ts";
 import { TextsRefused } from "../../../core/errors.ts";
 import { embeddingModels } from "../../../core/models/providers.ts";
-import type { Embedder } from "../../../core/ports.ts";
+import type { Embedder, ModelSpec } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/calendar.ts";
 import { settle } from "../budget/budget.ts";
+import { embedInOrder } from "./embed-in-order.ts";
 import { answeringFor, type ModelOwner } from "./model.ts";
 
 /** The `least` of a model about which nothing is known. */
@@ -17,16 +18,16 @@ export function embedderFor(services: Services, agent: ModelOwner): Embedder | n
   const { models, options } = services;
   const embed = models.embed;
   if (!options.vectors || !embed) return null;
-  const [first] = answeringFor(services, agent, "embedding").models;
+  const [first, ...others] = answeringFor(services, agent, "embedding").models;
   if (!first) return null;
-  const { spec } = first;
-  const { provider, model } = spec;
+  const { provider, model } = first.spec;
   const known = embeddingModels[provider];
   return {
     model: `${provider}:${model}`,
     least: known?.model === model ? known.least : usualLeast,
     async embed(texts, signal) {
-      const { vectors, tokens } = await embed(spec, texts, signal).catch((error: unknown) => {
+      const running = { services, agent, signal, embed: (spec: ModelSpec) => embed(spec, texts, signal) };
+      const { vectors, tokens } = await embedInOrder(running, [first, ...others]).catch((error: unknown) => {
         throw signal.aborted ? error : inOurWords(error);
       });
       await charge(services, agent, tokens);

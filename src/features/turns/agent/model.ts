@@ -5,9 +5,8 @@ import { apiKeySecret, baseUrlSecret, isProviderName } from "../../../core/model
 import { resolveModel } from "../../../core/models/resolve.ts";
 import type { ProviderRole } from "../../../core/models/roles.ts";
 import { usableKeys } from "../../../core/policies.ts";
-import type { ModelSpec, Models } from "../../../core/ports.ts";
+import type { ModelSpec } from "../../../core/ports.ts";
 import type { agents } from "../../../db/schema.ts";
-import type { TurnModel, TurnModels } from "../../../turn/models.ts";
 import type { AgentProviders } from "./providers.ts";
 
 /** The parts of an agent that decide its models. */
@@ -19,7 +18,7 @@ export interface ModelOwner {
 }
 
 /** A model with its credentials. */
-interface AnsweringModel {
+export interface AnsweringModel {
   spec: ModelSpec;
   /** The connection whose address and key it uses; null for those of a secret or of the environment. */
   connection: { id: string; name: string } | null;
@@ -61,26 +60,6 @@ export const unusableConnection = "The agent's provider connection is not usable
 export function requireUsable({ models: [first, ...others] }: Answering): AnsweringModels {
   if (!first) throw new EngineError("unavailable", unusableConnection);
   return [first, ...others];
-}
-
-/**
- * The models of a turn. A single one is resolved at once, so that the turn fails before its hooks where the key is
- * missing.
- */
-export async function openModels(
-  { models }: Pick<Services, "models">,
-  answering: AnsweringModels,
-): Promise<TurnModels> {
-  const [first, ...others] = answering;
-  if (others.length > 0) return [turnModel(first, models), ...others.map((model) => turnModel(model, models))];
-  const opened = await models.resolve(first.spec);
-  return [{ ...turnModel(first, models), open: async () => opened }];
-}
-
-function turnModel({ spec, connection }: AnsweringModel, models: Models): TurnModel {
-  const { provider, model } = spec;
-  const named = { provider, model, connectionId: connection?.id ?? null, connection: connection?.name ?? null };
-  return { named, open: () => models.resolve(spec) };
 }
 
 /** The provider and model of a turn as it begins, also of one that none may answer. */

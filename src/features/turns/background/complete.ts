@@ -10,7 +10,8 @@ import { TurnState } from "../../../turn/state.ts";
 import type { TurnInput, TurnOutcome } from "../../../turn/types.ts";
 import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
-import { type Answering, type AnsweringModels, answeringFor, openModels, unusableConnection } from "../agent/model.ts";
+import { type Answering, type AnsweringModels, answeringFor, unusableConnection } from "../agent/model.ts";
+import { fallbackOf, namedOf, openModels } from "../agent/turn-models.ts";
 import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
 import type { SharedBudget } from "../budget/shared-budget.ts";
 import { limitsOf } from "../prepare.ts";
@@ -49,7 +50,10 @@ export function createComplete(services: Services, { agents, budget, observers }
     const input = inputOf(services, agent, { prompt, conversationRef, models: await openModels(services, models) });
     const audience = new Audience(services.log);
     audience.startCompletion(observers(), describe(input, { agent, models }, purpose));
-    const outcome = await run(input, signal, services.clock, (event) => audience.event(event));
+    const outcome = await run(input, signal, services.clock, (event) => {
+      if (event.type === "model-fallback") services.fallbacks.tell(fallbackOf(event, agent, input.requestId));
+      audience.event(event);
+    });
     audience.ended({ outcome, replyKept: false, stored: nothingStored });
     return outcome;
   };
@@ -61,7 +65,7 @@ export function createComplete(services: Services, { agents, budget, observers }
       const asked = await admit(seen, ownModel);
       return onBudget({ services, budget, signal }, asked.agent, prompt, () => ask(asked, prompt, job));
     };
-    const call = { owner: agent.row.organizationId, signal, ask: askNow };
+    const call = { owner: agent.row.organizationId, signal, ask: askNow, model: namedOf(models[0]) };
     const outcome = await limits.of(models[0].spec).call(attempts === undefined ? call : { ...call, attempts });
     if (outcome.status === "done") return outcome.text;
     // The message is the engine's own; the provider's may contain secrets or the prompt.

@@ -1,7 +1,9 @@
 import { Semaphore } from "../../../core/limits/semaphore.ts";
+import type { NamedModel } from "../../../core/models/fallbacks.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { Postponed } from "../../../jobs/postponed.ts";
 import { isRetryable } from "../../../turn/failure.ts";
+import { isSameModel } from "../../../turn/models.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 
 /** The first and the greatest limit of a model's calls at a time. The greatest one bounds their memory. */
@@ -22,6 +24,8 @@ interface Call {
   /** 3 when absent. */
   attempts?: number;
   ask: () => Promise<TurnOutcome>;
+  /** The limited model; absent when no other may answer. */
+  model?: NamedModel;
 }
 
 /**
@@ -54,7 +58,7 @@ export class ModelLimit {
    * Makes a call when its turn comes, and retries it when the provider pushes back. Returns the last outcome; throws
    * `Postponed` when the provider requests a longer pause.
    */
-  async call({ owner, signal, attempts = usualAttempts, ask }: Call): Promise<TurnOutcome> {
+  async call({ owner, signal, attempts = usualAttempts, ask, model }: Call): Promise<TurnOutcome> {
     for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted();
       if (this.#restMs() > longestRestMs) throw this.#postponed();
@@ -64,7 +68,9 @@ export class ModelLimit {
         const outcome = await ask();
         const restMs = wantedRest(outcome, attempt);
         if (restMs === null) {
-          if (outcome.status === "done") this.#raise();
+          const fellBack = model && outcome.answered.some((step) => !isSameModel(step.model, model));
+          if (fellBack && lowered === this.#lowered) this.#lower(0);
+          else if (!fellBack && outcome.status === "done") this.#raise();
           return outcome;
         }
         // Only calls that began after the limit was last lowered can lower it again.

@@ -1,5 +1,6 @@
 import { APICallError } from "@ai-sdk/provider";
 import type { JsonObject, JsonValue } from "../../../core/json.ts";
+import type { NamedModel } from "../../../core/models/fallbacks.ts";
 import type { Clock } from "../../../core/ports.ts";
 import { scrubJson } from "../../../core/scrub/json.ts";
 import type { Scrub } from "../../../core/scrub/scrub.ts";
@@ -56,10 +57,23 @@ export class DebugNotes implements TurnListener {
     if (event.type === "step-start" && this.#steps.length < mostSteps) {
       this.#stepAt = now;
       const { index, stepType } = event;
-      this.#steps.push({ ...blankStep, index, stepType, startedMs: now - this.#begunAt, retries: [] });
+      const startedMs = now - this.#begunAt;
+      this.#steps.push({
+        ...blankStep,
+        ...this.#modelOf(index),
+        index,
+        stepType,
+        startedMs,
+        retries: [],
+        fallbacks: [],
+      });
     } else if (event.type === "model-retry" && step?.index === event.index) {
       const { attempt, waitMs } = event;
       step.retries.push({ attempt, waitMs, failure: keptFailure(event.failure, this.#scrub) });
+    } else if (event.type === "model-fallback" && step?.index === event.index) {
+      const { from, to, failure } = event;
+      step.fallbacks?.push({ ...shownModel(from), failure: failure && keptFailure(failure, this.#scrub) });
+      Object.assign(step, shownModel(to));
     } else if (event.type === "step-finish" && step?.index === event.index) {
       Object.assign(step, { durationMs: now - this.#stepAt, finishReason: event.finishReason, ...event.usage });
     } else if (event.type === "handoff" && event.phase === "start" && this.#handoffs.length < mostHandoffs) {
@@ -90,10 +104,18 @@ export class DebugNotes implements TurnListener {
     };
   }
 
+  /** The first model of a step; nothing for a step of decided calls. */
+  #modelOf(index: number) {
+    const input = this.#begun?.input;
+    return input && (index > 0 || !input.continued) ? shownModel(input.models[0].named) : {};
+  }
+
   #object(values: JsonObject): JsonObject {
     return clipJson(scrubJson(values, this.#scrub) as JsonValue, longestState) as JsonObject;
   }
 }
+
+const shownModel = ({ connection, provider, model }: NamedModel) => ({ connection, provider, model });
 
 const blankStep = {
   firstOutputMs: null,

@@ -8,6 +8,8 @@ export const closedTypes = {
   turnId: "uuid",
   owner: "uuid",
   status: "text",
+  provider: "text | null",
+  model: "text | null",
   promptTokens: "int",
   completionTokens: "int",
   costMicros: "bigint | null",
@@ -21,7 +23,7 @@ export const closedTypes = {
 
 /** Closes the turn if it is open and belongs to this process. */
 export function closedTurn(
-  { turnId, owner, status, debug, ...values }: Values<typeof closedTypes>,
+  { turnId, owner, status, debug, provider, model, ...values }: Values<typeof closedTypes>,
   condition = sql`true`,
 ): SQL {
   const { id, budgetMonth, createdAt } = turns;
@@ -29,6 +31,9 @@ export function closedTurn(
   const { ttftMs, durationMs, errorCode, suspended } = values;
   const closed = {
     status,
+    // The last model that answered, which may be another one than at the beginning.
+    provider: sql`coalesce(${provider}, ${turns.provider})`,
+    model: sql`coalesce(${model}, ${turns.model})`,
     promptTokens,
     completionTokens,
     costMicros,

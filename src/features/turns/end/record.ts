@@ -1,4 +1,5 @@
 import { newId } from "../../../core/ids.ts";
+import type { NamedModel } from "../../../core/models/fallbacks.ts";
 import { storable, storableJson } from "../../../core/text/text.ts";
 import type { Database } from "../../../db/client.ts";
 import { clipExecution } from "../../../turn/hooks.ts";
@@ -99,11 +100,14 @@ const idsOf = ({ messages, hooks }: Rows): StoredRows => ({
 function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: boolean) {
   const { turnId, owner, fileIds, aftermath, measured, charged, costMicros, debug, outcome } = recording;
   const { usage } = outcome;
+  const answeredBy = outcome.answered.at(-1)?.model;
   const left = outcome.status === "approval" ? leftBy(recording, outcome) : null;
   return {
     turnId,
     owner,
     status: outcome.status,
+    provider: answeredBy?.provider ?? null,
+    model: answeredBy?.model ?? null,
     promptTokens: usage.promptTokens,
     completionTokens: usage.completionTokens,
     costMicros,
@@ -204,7 +208,7 @@ function messageRows({ turnId, fresh, outcome }: Recording): MessageRow[] {
     reasoning: outcome.reasoning === "" ? null : outcome.reasoning,
     steps: outcome.steps,
     modelMessages: outcome.messages,
-    metadata: endingMetadata(outcome),
+    metadata: { ...endingMetadata(outcome), ...modelMetadata(outcome) },
     promptTokens: outcome.usage.promptTokens,
     completionTokens: outcome.usage.completionTokens,
   };
@@ -216,6 +220,12 @@ function endingMetadata(outcome: TurnOutcome): Record<string, unknown> {
   if (outcome.status === "aborted") return { stopped: outcome.reason };
   if (outcome.status === "approval") return { approval: approvalMetadata(outcome), ...servedBy(outcome) };
   return servedBy(outcome);
+}
+
+/** The models of the steps; nothing for a turn without connections. */
+function modelMetadata({ answered }: TurnOutcome): { model?: (NamedModel & { step: number })[] } {
+  if (answered.every(({ model }) => model.connectionId === null)) return {};
+  return { model: answered.map(({ step, model }) => ({ step, ...model })) };
 }
 
 /** The id of the hook whose text replaced the reply; empty when the model wrote it (spec, the event `done`). */

@@ -1,4 +1,5 @@
 import type { Services } from "../../../context/ctx.ts";
+import { labelOf } from "../../../core/models/fallbacks.ts";
 import { clip } from "../../../core/text/text.ts";
 import { elapsedMs } from "../../../core/time/elapsed.ts";
 import type { StartedTurn, TurnEnding, TurnListener, TurnObserver } from "../../../turn/observers.ts";
@@ -41,6 +42,12 @@ function setbackOf(event: TurnEvent, { scrub }: StartedTurn) {
     const { index: step, attempt, failure, waitMs } = event;
     const fields = { step, attempt, code: failure.code, waitMs, cause: describeCause(failure.cause, scrub) };
     return { fields, message: "A model call failed and is tried again" };
+  }
+  if (event.type === "model-fallback") {
+    const { index: step, from, to, failure } = event;
+    const fields = { step, from: labelOf(from), to: labelOf(to), code: failure?.code ?? "resting" };
+    const cause = failure === null ? {} : { cause: describeCause(failure.cause, scrub) };
+    return { fields: { ...fields, ...cause }, message: "A model did not answer and another one is called" };
   }
   // Withheld calls are not logged: a person decided them.
   if (event.type === "tool-result" && !event.ok && !event.withheld) {
