@@ -137,7 +137,10 @@ export function createTurns(services: Services, { toolSources, continuedBy, ...o
   };
 }
 
-/** The agent's current model, and the secret that the model's provider needs but lacks; null for an unknown agent. Throws the 503 of an agent whose connection is unusable. */
+/**
+ * The agent's current model, and the secret that the model's provider needs but lacks; null for an unknown agent. Throws
+ * the 503 of an agent whose connection is not usable.
+ */
 export async function answeringModel(
   services: Services,
   slug: string,

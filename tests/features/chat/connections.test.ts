@@ -5,6 +5,7 @@ import { localNotify } from "../../../src/core/notify.ts";
 import type { ModelSpec } from "../../../src/core/ports.ts";
 import { agents, providerConnections, turns } from "../../../src/db/schema.ts";
 import { createEngine } from "../../../src/engine.ts";
+import { embedderFor } from "../../../src/features/turns/agent/embedder.ts";
 import { loadAgent } from "../../../src/features/turns/agent/load.ts";
 import { answeringFor } from "../../../src/features/turns/agent/model.ts";
 import { finish, reply, type ScriptedModel, scriptedModel, text, toolCall } from "../../scripted-model.ts";
@@ -76,6 +77,26 @@ test("the organization's default answers for an agent that binds none, and the r
     ["mistral-medium-latest", "key-of-usual"],
     ["small", "key-of-quick"],
   ]);
+});
+
+test("memories are embedded by the bound connection, else only by one of the conversations' provider", async () => {
+  const h = await world();
+  h.services.options.vectors = true;
+  const asked: ModelSpec[] = [];
+  h.services.models.embed = async (spec) => {
+    asked.push(spec);
+    return { vectors: [[1, 0]], tokens: 1 };
+  };
+  const embedder = async () => embedderFor(h.services, await ofAgent(h));
+  await h.providers.bind(h.agent.slug, "chat", await h.providers.connect("chatty", { provider: "anthropic" }));
+  await h.providers.connect("usual", { isDefault: true });
+  expect(await embedder()).toBeNull();
+  const local = await h.providers.connect("local", { provider: "ollama", baseUrl: "http://models.internal" });
+  await h.providers.bind(h.agent.slug, "embedding", local, { model: "nomic-embed-text" });
+  const bound = await embedder();
+  await bound?.embed(["tea"], new AbortController().signal);
+  expect([bound?.model, bound?.least]).toEqual(["ollama:nomic-embed-text", 0.3]);
+  expect(asked).toMatchObject([{ provider: "ollama", baseUrl: "http://models.internal", allowedHosts: [] }]);
 });
 
 test("a connection of another organization or agent answers nowhere, whatever names it", async () => {
@@ -157,8 +178,12 @@ function waitingModel(then: (index: number) => ReturnType<typeof reply>) {
 }
 
 /** Runs `change` while a turn waits behind a running one; returns the answer to the turn that waited. */
-async function whileQueued(h: ChatHarness, model: ScriptedModel, open: () => void, change: () => Promise<unknown>) {
-  const first = h.complete("one", { chat_id: "c" });
+async function whileQueued(
+  h: ChatHarness,
+  { model, open, said = "one" }: { model: ScriptedModel; open: () => void; said?: string },
+  change: () => Promise<unknown>,
+) {
+  const first = h.complete(said, { chat_id: "c" });
   await model.called(1);
   const second = h.complete("two", { chat_id: "c" });
   await eventually(async () => (await h.stored()).turns.some(({ status }) => status === "queued"));
@@ -173,7 +198,7 @@ describe("a turn that waits in line", () => {
     const { model, open } = waitingModel(() => reply("My key is key-of-second."));
     const h = await world(model);
     await h.providers.bind(h.agent.slug, "chat", await h.providers.connect("first"));
-    const answer = await whileQueued(h, model, open, async () => {
+    const answer = await whileQueued(h, { model, open }, async () => {
       await h.providers.bind(h.agent.slug, "chat", await h.providers.connect("second"));
     });
     expect((await answer.json()).choices[0].message.content).toBe("My key is [secret].");
@@ -184,7 +209,7 @@ describe("a turn that waits in line", () => {
     const { model, open } = waitingModel(() => ({ fail: new Error("Refused: key-of-second") }) as never);
     const h = await world(model);
     await h.providers.bind(h.agent.slug, "chat", await h.providers.connect("first"));
-    const answer = await whileQueued(h, model, open, async () => {
+    const answer = await whileQueued(h, { model, open }, async () => {
       await h.providers.bind(h.agent.slug, "chat", await h.providers.connect("second"));
     });
     expect(answer.status).toBe(502);
@@ -192,11 +217,25 @@ describe("a turn that waits in line", () => {
     expect(h.logs.join("\n")).not.toContain("key-of-second");
   });
 
+  test("gets as much of the conversation as the model can read that answers it", async () => {
+    const { model, open } = waitingModel(() => reply("second"));
+    const h = await world(model);
+    await h.providers.bind(h.agent.slug, "chat", await h.providers.connect("large"));
+    const long = "word ".repeat(50_000);
+    const answer = await whileQueued(h, { model, open, said: long }, async () => {
+      const small = await h.providers.connect("small", { provider: "ollama", baseUrl: "https://models.example" });
+      await h.providers.bind(h.agent.slug, "chat", small);
+    });
+    expect(answer.status).toBe(200);
+    expect(JSON.stringify(model.calls[0]?.prompt)).toContain(long);
+    expect(JSON.stringify(model.calls[1]?.prompt)).not.toContain(long);
+  });
+
   test("fails when its connection is not admitted any more", async () => {
     const { model, open } = waitingModel(() => reply("second"));
     const h = await world(model);
     await h.providers.bind(h.agent.slug, "chat", await h.providers.connect("first"));
-    const answer = await whileQueued(h, model, open, () => h.providers.admit(["openai"]));
+    const answer = await whileQueued(h, { model, open }, () => h.providers.admit(["openai"]));
     expect([answer.status, (await answer.json()).message]).toEqual([503, unusable]);
     expect(h.keys()).toEqual(["key-of-first"]);
   });

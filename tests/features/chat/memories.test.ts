@@ -4,6 +4,7 @@ import type { ModelSpec } from "../../../src/core/ports.ts";
 import { conversations, jobs, memories } from "../../../src/db/schema.ts";
 import { finish, gate, reply, type ScriptedModel, scriptedModel, toolCall } from "../../scripted-model.ts";
 import { chatHarness, eventually } from "./chat.ts";
+import { providersOf } from "./connections.ts";
 
 const described = { title: "Tea", summary: "The user likes tea." };
 const description = JSON.stringify(described);
@@ -73,6 +74,17 @@ async function remembering(fields: Record<string, unknown> = {}, learned = facts
     rest,
   };
 }
+
+test("an agent without a fastModel is described and learned from by the connection that it binds to fast", async () => {
+  const h = await remembering({ fastModel: null });
+  const { connect, bind } = providersOf(h);
+  await bind(h.agent.slug, "fast", await connect("quick", { provider: "openai" }), { model: fastModel });
+  await (await h.native("I like green tea.", { chat_id: "a", user: "ada" })).text();
+  await h.rest();
+  expect((await h.conversations()).map(({ title }) => title)).toEqual(["Tea"]);
+  expect((await h.stored()).map(({ content }) => content)).toEqual(["Prefers green tea."]);
+  expect(h.asked.map(({ model, apiKey }) => [model, apiKey])).toContainEqual([fastModel, "key-of-quick"]);
+});
 
 test("the work a turn leaves for later alternates with that of other organizations", async () => {
   const h = await remembering();

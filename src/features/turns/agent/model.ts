@@ -38,8 +38,8 @@ export interface Answering {
 }
 
 /**
- * The models of an agent for a role, with their credentials, under the current policies. `named`, as `provider:model` or
- * as a model of the agent's provider, replaces the agent's choice for `chat`.
+ * The models of an agent for a role, with their credentials, under the current policies. `named`, as `provider:model`
+ * or as a model of the agent's provider, replaces the agent's choice for `chat`.
  */
 export function answeringFor(services: Services, agent: ModelOwner, role: ProviderRole, named?: string): Answering {
   const { answerers, wanted, reason } = resolveModel(role, factsOf(services, agent), named);

@@ -75,7 +75,9 @@ export function createComplete(services: Services, { agents, budget, observers }
   };
 }
 
-/** The models to call. Throws the refusal of an agent without any, and `NoAnswer` where the configured one may not answer. */
+/**
+ * The models to call. Throws the refusal of an agent without any, and `NoAnswer` where the configured one may not answer.
+ */
 function usableModels({ models: [first, ...others], wanted }: Answering): AnsweringModels {
   if (first) return [first, ...others];
   throw wanted ? new NoAnswer(unusableConnection) : new EngineError("not-found", "The agent has no fast model");

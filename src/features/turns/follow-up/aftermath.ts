@@ -36,8 +36,8 @@ interface EndedTurn {
 const [restMs, titleMs] = [30_000, 2_000];
 
 /**
- * A background call is made only for an agent that has a fast model of its own and whose memory is on (decisions §4), after
- * a successful turn with a person, and not for replies of the demo model. The background job checks this again.
+ * A background call is made only for an agent that has a fast model of its own and whose memory is on (decisions §4),
+ * after a successful turn with a person, and not for replies of the demo model. The background job checks this again.
  */
 export function aftermathOf({ taken, request, begun, outcome }: EndedTurn, now: number): Aftermath {
   const { agent } = taken.grant;

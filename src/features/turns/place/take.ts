@@ -132,7 +132,8 @@ export async function withCurrentModels(
   const current = await reload(agent.row.slug);
   if (!current) return { ...taken, answering: { ...taken.answering, models: [] } };
   const answering = answeringFor(services, current, "chat", request.model);
-  return { ...taken, answering, grant: { agent: withModelsOf(agent, current), by } };
+  const room = promptRoom(agent, firstModel(answering), request);
+  return { ...taken, answering, room, grant: { agent: withModelsOf(agent, current), by } };
 }
 
 /** Repeats `open` after deadlocks. An agent that is deleted meanwhile counts as changed. */
