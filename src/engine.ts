@@ -29,7 +29,7 @@ import { memoriesFeature } from "./features/memories/index.ts";
 import { metricsFeature } from "./features/metrics/index.ts";
 import { issueOperatorKey, organizationsFeature } from "./features/organizations/index.ts";
 import { promptsFeature } from "./features/prompts/index.ts";
-import { providersFeature } from "./features/providers/index.ts";
+import { defaultProvider, providerProblems, providersFeature } from "./features/providers/index.ts";
 import { retentionFeature } from "./features/retention/index.ts";
 import { continuedInRoom, createSchedulerState, roomFeature } from "./features/room/index.ts";
 import {
@@ -110,7 +110,7 @@ export function createEngine(services: Services): Engine {
     accountFeature(services),
     organizationsFeature(services, beforeDelete),
     usersFeature,
-    agentsFeature({ beforeDelete, warningsOf: tracing.warningsOf }),
+    agentsFeature({ beforeDelete, warningsOf: tracing.warningsOf, providerProblems, defaultProvider }),
     bundlesFeature((at) => worker.wake(at)),
     tracing,
     promptsFeature,

@@ -1187,6 +1187,8 @@ export interface Instance {
     /** Null: it is not known since when. */
     since: string | null;
   }>;
+  /** Why the model that is configured to answer may not, so that calls are 503: its provider connection is disabled or without key, or the workspace does not admit it. Null otherwise, and without the feature `providers` of the managed edition. */
+  providerProblem: "not-admitted" | "disabled" | "no-key" | null;
   /** Grows with every change; send it as `If-Match`. */
   revision: number;
   icon: string | null;
@@ -5861,7 +5863,7 @@ export interface AgentEngine {
   /**
    * Providers and models to choose from.
    *
-   * A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment, as far as the policy `environmentKeys` lets this organization use it; an agent's own secrets count as well.
+   * A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment, as far as the policy `environmentKeys` lets this organization use it, and in the managed edition of the organization's default connection; an agent's own secrets and connections count as well.
    */
   listProviderModels(input?: Record<string, never>, options?: CallOptions): Promise<ModelCatalogue>;
 

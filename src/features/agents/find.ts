@@ -97,7 +97,7 @@ export function selectInstances(db: Db) {
 
 type InstanceRow = Awaited<ReturnType<typeof selectInstances>>[number];
 
-/** An agent in its API form. */
+/** An agent in its API form; the routes add its `providerProblem`. */
 export function toInstance({ agent, iconVersion, webEnabled, failingChannels }: InstanceRow): Instance {
   const { organizationId, connectionId, authKeyHmac, createdBy, updatedBy, ...fields } = agent;
   return {
@@ -106,6 +106,7 @@ export function toInstance({ agent, iconVersion, webEnabled, failingChannels }: 
     status: agent.active ? "active" : "inactive",
     webEnabled: webEnabled ?? false,
     failingChannels,
+    providerProblem: null,
     icon: iconVersion === null ? null : iconAddress(agent.slug, iconVersion),
     createdAt: agent.createdAt.toISOString(),
     updatedAt: agent.updatedAt.toISOString(),

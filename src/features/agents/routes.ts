@@ -52,7 +52,7 @@ const models = guarded("agent:read", {
   tags,
   summary: "Providers and models to choose from",
   description:
-    "A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment, as far as the policy `environmentKeys` lets this organization use it; an agent's own secrets count as well.",
+    "A choice, not a limit: an agent may name any model its provider knows. `configured` speaks of the environment, as far as the policy `environmentKeys` lets this organization use it, and in the managed edition of the organization's default connection; an agent's own secrets and connections count as well.",
   responses: { 200: json(ModelCatalogue, "The catalogue.") },
 });
 
@@ -89,7 +89,9 @@ const remove = guarded("agent:delete", {
   responses: { 200: json(Deleted, "It is gone."), ...errorAnswers(404) },
 });
 
-async function answerWith(warningsOf: Others["warningsOf"], ctx: Ctx, instance: Instance) {
+async function answerWith({ warningsOf, providerProblems }: Others, ctx: Ctx, agent: Instance) {
+  const problems = await providerProblems(ctx, agent.id);
+  const instance = { ...agent, providerProblem: problems.get(agent.id) ?? null };
   const warnings = await warningsOf(ctx, instance);
   return warnings.length > 0 ? { instance, warnings } : { instance };
 }
@@ -111,32 +113,45 @@ export interface Others {
   beforeDelete: BeforeDelete;
   /** Returns the warnings about accepted settings of an agent. */
   warningsOf(ctx: Ctx, instance: Instance): Promise<string[]>;
+  /** Returns the problems of the reachable agents' providers by agent; with `agentId` only those of one agent. */
+  providerProblems(ctx: Ctx, agentId?: string): Promise<ReadonlyMap<string, Instance["providerProblem"]>>;
+  /** Returns the provider of the organization's default connection. */
+  defaultProvider(ctx: Ctx): Promise<string | null>;
 }
 
-export const createInstanceRoutes = ({ beforeDelete, warningsOf }: Others) =>
+export const createInstanceRoutes = (others: Others) =>
   router()
-    .openapi(list, async (c) => c.json({ instances: await listAgents(c.var.ctx) }, 200))
+    .openapi(list, async (c) => {
+      const { ctx } = c.var;
+      const problems = await others.providerProblems(ctx);
+      const instances = (await listAgents(ctx)).map((one) => ({
+        ...one,
+        providerProblem: problems.get(one.id) ?? null,
+      }));
+      return c.json({ instances }, 200);
+    })
     .openapi(create, async (c) => {
       await requireNoConnection(c);
       const instance = await createAgent(c.var.ctx, c.req.valid("json"));
-      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 201, revisionTag(instance));
+      return c.json(await answerWith(others, c.var.ctx, instance), 201, revisionTag(instance));
     })
     // Mounted before the routes of agents, since `models` is not a slug.
-    .openapi(models, (c) => {
+    .openapi(models, async (c) => {
       const { policies, options, membership } = c.var.ctx;
-      return c.json(modelCatalogue(usableKeys(policies.values, options.environmentKeys, membership.first)), 200);
+      const keys = usableKeys(policies.values, options.environmentKeys, membership.first);
+      return c.json(modelCatalogue(keys, await others.defaultProvider(c.var.ctx)), 200);
     })
     .openapi(get, async (c) => {
       const instance = await getAgent(c.var.ctx, c.req.valid("param").slug);
-      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, revisionTag(instance));
+      return c.json(await answerWith(others, c.var.ctx, instance), 200, revisionTag(instance));
     })
     .openapi(update, async (c) => {
       await requireNoConnection(c);
       const { slug } = c.req.valid("param");
       const instance = await updateAgent(c.var.ctx, slug, c.req.valid("json"), c.req.valid("header")["if-match"]);
-      return c.json(await answerWith(warningsOf, c.var.ctx, instance), 200, revisionTag(instance));
+      return c.json(await answerWith(others, c.var.ctx, instance), 200, revisionTag(instance));
     })
     .openapi(remove, async (c) => {
-      await deleteAgent(c.var.ctx, c.req.valid("param").slug, beforeDelete);
+      await deleteAgent(c.var.ctx, c.req.valid("param").slug, others.beforeDelete);
       return c.json({ deleted: true as const }, 200);
     });

@@ -174,6 +174,11 @@ export const Instance = z
         description: "The channels that are on and whose messenger refuses them: their `lastError` says why.",
         example: [],
       }),
+    providerProblem: z.enum(["not-admitted", "disabled", "no-key"]).nullable().openapi({
+      description:
+        "Why the model that is configured to answer may not, so that calls are 503: its provider connection is disabled or without key, or the workspace does not admit it. Null otherwise, and without the feature `providers` of the managed edition.",
+      example: null,
+    }),
     revision: z.int().openapi({ description: "Grows with every change; send it as `If-Match`.", example: 3 }),
     icon: z.string().nullable().openapi({ example: "/api/instances/support/icon?v=9f86d081884c7d65" }),
     createdAt: z.iso.datetime(),

@@ -9,15 +9,9 @@ import type { SettingsReport } from "../installation/index.ts";
 import type { SchedulerHealth } from "../room/index.ts";
 import type { SecretsReport } from "../secrets/index.ts";
 import type { BudgetsReport } from "../turns/index.ts";
+import { checkConnections, checkPrices } from "./check-providers.ts";
 import type { Inspection } from "./inspect.ts";
-
-const most = 10;
-
-/** The first ten names, and the number of further ones. */
-function named(names: readonly string[]): string {
-  const more = names.length - most;
-  return names.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "");
-}
+import { named } from "./named.ts";
 
 /** Names the database by its `server_version_num`, such as 150004. `at` is its host; null for the embedded one. */
 export function checkDatabase(version: number, at: string | null): Check {
@@ -27,7 +21,7 @@ export function checkDatabase(version: number, at: string | null): Check {
 
 /** Checks the content of the database. `command` is this program's name in hints. */
 export function checkContent(
-  { secrets, owned, settings, jobs, messages, channels, files, budgets, now }: Inspection,
+  { secrets, owned, settings, jobs, messages, channels, files, budgets, providers, now }: Inspection,
   command: string,
 ): Check[] {
   const owner = owned
@@ -37,6 +31,7 @@ export function checkContent(
     ...[checkKey(secrets, command), ...checkShortSecrets(secrets), owner, ...checkPolicies(settings)],
     ...[...checkAgentKeys(secrets), checkJobs(jobs), checkMessages(messages), checkChannels(channels, now)],
     ...[checkFiles(files, settings.policies), checkBudgets(budgets)],
+    ...[...checkPrices(providers), ...checkConnections(providers)],
   ];
 }
 

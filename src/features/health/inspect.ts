@@ -5,6 +5,7 @@ import { inspectChannels, type TroubledChannel } from "../channels/index.ts";
 import { type FilesReport, inspectFiles } from "../files/index.ts";
 import { inspectMessages, type MessagesReport } from "../inbox/index.ts";
 import { inspectSettings, type SettingsReport } from "../installation/index.ts";
+import { inspectProviders, type ProvidersReport } from "../providers/index.ts";
 import { inspectSecrets, type SecretsReport } from "../secrets/index.ts";
 import { type BudgetsReport, inspectBudgets } from "../turns/index.ts";
 
@@ -19,6 +20,7 @@ export interface Inspection {
   channels: TroubledChannel[];
   files: FilesReport;
   budgets: BudgetsReport;
+  providers: ProvidersReport;
   /** When it was read, in milliseconds since the epoch. */
   now: number;
 }
@@ -35,6 +37,7 @@ export async function inspect(services: Services): Promise<Inspection> {
     channels: await inspectChannels(services.database),
     files: await inspectFiles(services.database),
     budgets: await inspectBudgets(services.database),
+    providers: await inspectProviders(services),
     now,
   };
 }

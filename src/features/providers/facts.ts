@@ -21,7 +21,7 @@ import { toKnown } from "./connections/rules.ts";
  * The facts that decide the models of agents, by the agents' ids, with all connections that each agent could bind, by
  * name. Takes four statements, however many agents there are. Keys are not opened: a stored one counts as there.
  */
-async function readFacts(
+export async function readFacts(
   { policies, options }: Pick<Services, "policies" | "options">,
   db: Db,
   which: SQL | undefined,

@@ -9,6 +9,8 @@ import { roleRoutes } from "./roles/routes.ts";
 
 /** The key of a connection, for the calls of an agent's models. */
 export { openKey } from "./connections/store.ts";
+/** Agents that can't answer, for their lists and for `doctor`. */
+export { defaultProvider, inspectProviders, type ProvidersReport, providerProblems } from "./inspect.ts";
 export { currencyOf, pricesOfOrganization } from "./prices/service.ts";
 
 /**

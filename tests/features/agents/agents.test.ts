@@ -43,6 +43,7 @@ describe("creating and reading", () => {
       authEnabled: true,
       webEnabled: false,
       failingChannels: [],
+      providerProblem: null,
       tracingEnabled: false,
       tracingProject: null,
       memoryEnabled: true,
