@@ -29,7 +29,12 @@ const bindings = sql<StoredProviders["bindings"]>`(
     fallbacks: providerBindings.fallbacks,
   })}) from ${providerBindings} where ${ofAgent})`;
 
-const bound = sql`
+const { id, organizationId, agentId, isDefault } = providerConnections;
+
+/** The ids of the connections; by them the table is read with its primary key. */
+const named = sql`
+  select ${id} from ${providerConnections} where ${organizationId} = ${agents.organizationId} and ${isDefault}
+  union all
   select ${providerBindings.connectionId} from ${providerBindings} where ${ofAgent}
   union all
   select (fallback ->> 'connectionId')::uuid
@@ -38,19 +43,18 @@ const bound = sql`
 /** The organization's default connection, and those that the agent binds: shared ones and its own. */
 const connections = sql<StoredProviders["connections"]>`(
   select json_agg(${jsonObject({
-    id: providerConnections.id,
+    id,
     name: providerConnections.name,
     provider: providerConnections.provider,
     baseUrl: providerConnections.baseUrl,
     keyId: providerConnections.keyId,
     ciphertext: sql`encode(${providerConnections.ciphertext}, 'base64')`,
     enabled: providerConnections.enabled,
-    shared: sql`${providerConnections.agentId} is null`,
-    isDefault: providerConnections.isDefault,
+    shared: sql`${agentId} is null`,
+    isDefault,
   })}) from ${providerConnections}
-  where ${providerConnections.organizationId} = ${agents.organizationId}
-    and (${providerConnections.agentId} is null or ${providerConnections.agentId} = ${agents.id})
-    and (${providerConnections.isDefault} or ${providerConnections.id} in (${bound})))`;
+  where ${id} = any(array(${named})) and ${organizationId} = ${agents.organizationId}
+    and (${agentId} is null or ${agentId} = ${agents.id}))`;
 
 const admission = sql<StoredProviders["admission"]>`(
   select ${jsonObject({
