@@ -22,14 +22,6 @@ export interface AnsweredStep {
   usage: Usage;
 }
 
-/** The only model of a turn, without a connection. */
-export function onlyModel(
-  { provider, model }: Pick<NamedModel, "provider" | "model">,
-  opened: StreamingModel,
-): TurnModels {
-  return [{ named: { provider, model, connectionId: null, connection: null }, open: async () => opened }];
-}
-
 type Called = Pick<TurnModel, "named" | "breaker">;
 
 /** The models whose connections don't rest; all of them while each one rests. */

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Clock } from "../../src/core/ports.ts";
-import { onlyModel } from "../../src/turn/models.ts";
 import { TestClock } from "../clock.ts";
 import { drop, type Reply, startFakeProvider } from "../fake-provider.ts";
 import { reply, scriptedModel } from "../scripted-model.ts";
-import { runTurn, streamedText, turnInput } from "../turn/input.ts";
+import { onlyModel, runTurn, streamedText, turnInput } from "../turn/input.ts";
 import { inWords } from "./read-step.ts";
 import type { RemoteProvider } from "./recorded.ts";
 import { cutAnswer, modelAt, wires } from "./wires.ts";

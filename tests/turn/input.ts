@@ -1,10 +1,19 @@
+import type { NamedModel } from "../../src/core/models/fallbacks.ts";
 import type { Clock, StreamingModel } from "../../src/core/ports.ts";
 import { scrubber } from "../../src/core/scrub/scrub.ts";
-import { onlyModel, type TurnModels } from "../../src/turn/models.ts";
+import type { TurnModels } from "../../src/turn/models.ts";
 import { run } from "../../src/turn/run.ts";
 import { TurnState } from "../../src/turn/state.ts";
 import type { JsonValue, Tool, ToolContext, TurnEvent, TurnInput, TurnOutcome } from "../../src/turn/types.ts";
 import { TestClock } from "../clock.ts";
+
+/** The only model of a turn, without a connection. */
+export function onlyModel(
+  { provider, model }: Pick<NamedModel, "provider" | "model">,
+  opened: StreamingModel,
+): TurnModels {
+  return [{ named: { provider, model, connectionId: null, connection: null }, open: async () => opened }];
+}
 
 /** A complete turn input with the given model, or several; a test overrides the fields that it needs. */
 export function turnInput(model: StreamingModel | TurnModels, overrides: Partial<TurnInput> = {}): TurnInput {

@@ -4,9 +4,9 @@ import type { ModelSpec } from "../../../src/core/ports.ts";
 import { loadAgent } from "../../../src/features/turns/agent/load.ts";
 import { answeringFor } from "../../../src/features/turns/agent/model.ts";
 import { prepare } from "../../../src/features/turns/prepare.ts";
-import { onlyModel } from "../../../src/turn/models.ts";
 import { type Harness, harness } from "../../harness.ts";
 import { finish, scriptedModel, text } from "../../scripted-model.ts";
+import { onlyModel } from "../../turn/input.ts";
 import { chatHarness } from "../chat/chat.ts";
 
 async function setPolicies(h: Pick<Harness, "as" | "request">, json: PolicyChanges) {
