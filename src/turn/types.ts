@@ -250,6 +250,8 @@ export interface Failure {
 /** The tokens of model calls, as far as the provider reported them. */
 export interface Consumption {
   usage: Usage;
+  /** The models of the steps that have output or tokens. */
+  answered: AnsweredStep[];
   /** Prompt tokens of the first call; 0 when the provider did not report them. */
   contextTokens: number;
   /** The number of successful calls without reported tokens. */
@@ -271,8 +273,6 @@ interface Outcome extends Consumption {
   text: string;
   reasoning: string;
   steps: Step[];
-  /** The models of the steps that have output or tokens. */
-  answered: AnsweredStep[];
   /** The provider's own messages of this turn, verbatim. Each tool call in them has its result. */
   messages: ModelMessage[];
   /** Null: unchanged. */

@@ -108,7 +108,7 @@ async function play(drawnScript: Script, rule: DisconnectRule, cuts: readonly Le
       const nothing = {
         aftermath: { titleDueAt: null, followUpDueAt: null, title: null, learnable: true },
         measured: null,
-        charged: 0,
+        charged: { tokens: 0, cost: 0 },
         costMicros: null,
         debug: null,
         continued: null,

@@ -1171,6 +1171,10 @@ export interface Instance {
   monthlyTokenBudget: number | null;
   /** Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too. */
   userMonthlyTokenBudget: number | null;
+  /** What the agent may cost a calendar month, by the prices of its models. In millionths of the unit of the organization's currency; null: no limit. Set only in the managed edition with the feature `providers`, else ignored; a budget that is set stays in force. */
+  monthlyCostBudget: number | null;
+  /** What each end user may cost a calendar month; end users are those of `userMonthlyTokenBudget`. In millionths of the unit of the organization's currency; null: no limit. Set only in the managed edition with the feature `providers`, else ignored; a budget that is set stays in force. */
+  userMonthlyCostBudget: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled: boolean;
   optoutStopKeywords: Array<string>;
@@ -1260,6 +1264,10 @@ export interface NewAgent {
   monthlyTokenBudget?: number | null;
   /** Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too. */
   userMonthlyTokenBudget?: number | null;
+  /** What the agent may cost a calendar month, by the prices of its models. In millionths of the unit of the organization's currency; null: no limit. Set only in the managed edition with the feature `providers`, else ignored; a budget that is set stays in force. */
+  monthlyCostBudget?: number | null;
+  /** What each end user may cost a calendar month; end users are those of `userMonthlyTokenBudget`. In millionths of the unit of the organization's currency; null: no limit. Set only in the managed edition with the feature `providers`, else ignored; a budget that is set stays in force. */
+  userMonthlyCostBudget?: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled?: boolean;
   optoutStopKeywords?: Array<string>;
@@ -1346,6 +1354,10 @@ export interface AgentChanges {
   monthlyTokenBudget?: number | null;
   /** Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too. */
   userMonthlyTokenBudget?: number | null;
+  /** What the agent may cost a calendar month, by the prices of its models. In millionths of the unit of the organization's currency; null: no limit. Set only in the managed edition with the feature `providers`, else ignored; a budget that is set stays in force. */
+  monthlyCostBudget?: number | null;
+  /** What each end user may cost a calendar month; end users are those of `userMonthlyTokenBudget`. In millionths of the unit of the organization's currency; null: no limit. Set only in the managed edition with the feature `providers`, else ignored; a budget that is set stays in force. */
+  userMonthlyCostBudget?: number | null;
   /** Let end users of messengers stop and resume the agent by keyword. */
   optoutEnabled?: boolean;
   optoutStopKeywords?: Array<string>;
@@ -3252,6 +3264,39 @@ export interface Budgets {
     /** The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user. */
     userChannel: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
   }>;
+  /** Budgets of money. */
+  costs: {
+    /** The currency of the organization's prices, in which costs are shown. */
+    currency: string;
+    /** As `agents`, with `monthlyCostBudget`. */
+    agents: Array<{
+      /** Slug of the agent. */
+      instanceId: string;
+      instanceName: string;
+      /** In millionths of the currency's unit. */
+      budget: number;
+      /** In millionths of the currency's unit. */
+      used: number;
+      /** In millionths of the currency's unit. */
+      reserved: number;
+    }>;
+    /** As `users`, with `userMonthlyCostBudget`. */
+    users: Array<{
+      /** Slug of the agent. */
+      instanceId: string;
+      instanceName: string;
+      /** In millionths of the currency's unit. */
+      budget: number;
+      /** In millionths of the currency's unit. */
+      used: number;
+      /** In millionths of the currency's unit. */
+      reserved: number;
+      /** The end user, which is the conversation where there is no other. */
+      user: string;
+      /** The channel of an end user: `web` for the `user` of a chat request, a messenger for a person of it, `conversation` where a conversation stands for its user. */
+      userChannel: "web" | "telegram" | "slack" | "whatsapp" | "conversation" | null;
+    }>;
+  };
 }
 
 export interface UsagePage {
@@ -6610,7 +6655,7 @@ export interface AgentEngine {
   getAnalyticsNow(input?: Record<string, never>, options?: CallOptions): Promise<AnalyticsNow>;
 
   /**
-   * What is left of the token budgets.
+   * What is left of the budgets.
    *
    * This month's budgets of the agents that the caller reaches and of their end users, and what is used of them. They are read by two callers at a time, on each replica; when eight more wait, the next gets 429.
    */

@@ -75,20 +75,41 @@ export interface PricedTokens {
   usage: CountedTokens;
 }
 
+/** The exact cost of the calls whose price is known, in millionths of a micro, and whether it is that of all calls. */
+export function sumCosts(calls: readonly PricedTokens[], prices: Prices): { cost: bigint; isWhole: boolean } {
+  let [cost, isWhole] = [0n, true];
+  for (const { provider, model, usage } of calls) {
+    if (usage.promptTokens + usage.completionTokens === 0) continue;
+    const price = findPrice(prices, provider, model);
+    if (price) cost += costOf(usage, price);
+    else isWhole = false;
+  }
+  return { cost, isWhole };
+}
+
 /**
  * The cost of model calls in micros, rounded once; 0 without tokens, and null when a model that counted tokens has no known
  * price.
  */
 export function costOfCalls(calls: readonly PricedTokens[], prices: Prices): number | null {
-  let cost = 0n;
-  for (const { provider, model, usage } of calls) {
-    if (usage.promptTokens + usage.completionTokens === 0) continue;
-    const price = findPrice(prices, provider, model);
-    if (!price) return null;
-    cost += costOf(usage, price);
-  }
-  return roundMicros(cost);
+  const { cost, isWhole } = sumCosts(calls, prices);
+  return isWhole ? roundMicros(cost) : null;
 }
 
 /** Millionths of a micro as micros, the half rounded up. */
 export const roundMicros = (cost: bigint): number => Number((cost + 500_000n) / 1_000_000n);
+
+/** Prices of any prompt token and any token of a reply, for estimates. */
+export type HighestPrice = Pick<Price, "input" | "output">;
+
+/** The highest prices among models; 0 for those without a known one. */
+export function highestPrice(models: readonly { provider: string; model: string }[], prices: Prices): HighestPrice {
+  const found = models.flatMap(({ provider, model }) => findPrice(prices, provider, model) ?? []);
+  return {
+    input: Math.max(
+      0,
+      ...found.flatMap(({ input, cachedInput, cacheWrite }) => [input, cachedInput ?? 0, cacheWrite ?? 0]),
+    ),
+    output: Math.max(0, ...found.map(({ output }) => output)),
+  };
+}

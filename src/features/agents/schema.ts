@@ -26,6 +26,16 @@ const slug = z.string().refine(isSlug, slugRule).openapi({
   example: "support",
 });
 
+const money = (description: string) =>
+  z
+    .int("must be a whole number")
+    .min(0, "must be at least 0")
+    .nullable()
+    .openapi({
+      description: `${description} In millionths of the unit of the organization's currency; null: no limit. Set only in the managed edition with the feature \`providers\`, else ignored; a budget that is set stays in force.`,
+      example: null,
+    });
+
 /** The fields that callers may set, with descriptions. Create, change and read share this list. */
 const settable = {
   name: zText(200).trim().min(1, "must not be empty").openapi({ description: "Shown to people.", example: "Support" }),
@@ -91,6 +101,10 @@ const settable = {
     description:
       "Tokens a calendar month of each end user; null: no limit. An end user is the `user` of a request with the agent's key or a messenger's user, else the conversation: who needs no key has a new budget with each new `chat_id`, and needs none without one. `monthlyTokenBudget` limits them too.",
   }),
+  monthlyCostBudget: money("What the agent may cost a calendar month, by the prices of its models."),
+  userMonthlyCostBudget: money(
+    "What each end user may cost a calendar month; end users are those of `userMonthlyTokenBudget`.",
+  ),
   optoutEnabled: toggle("Let end users of messengers stop and resume the agent by keyword."),
   optoutStopKeywords: keywords.openapi({ example: ["STOP"] }),
   optoutResumeKeywords: keywords.openapi({ example: ["START"] }),
@@ -121,7 +135,14 @@ export const NewAgent = z
   .openapi("NewAgent", { example: { slug: "support", name: "Support", model: "openai:gpt-5-mini" } });
 export type NewAgent = z.infer<typeof NewAgent>;
 
-const { workspaceId: _ofInstallation, status: _otherName, ...configuration } = settable;
+const {
+  workspaceId: _ofInstallation,
+  status: _otherName,
+  // Amounts of an organization's currency mean nothing elsewhere.
+  monthlyCostBudget: _ofOrganization,
+  userMonthlyCostBudget: _ofUsers,
+  ...configuration
+} = settable;
 type Configuration = typeof configuration;
 
 /** The default of a field. */

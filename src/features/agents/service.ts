@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, type Column, eq, sql } from "drizzle-orm";
 import { authorOf, type Ctx } from "../../context/ctx.ts";
 import { write } from "../../context/write.ts";
 import { type Changes, changesBetween } from "../../core/changes.ts";
@@ -63,7 +63,7 @@ export async function insertAgent(
   const [agent] = await tx
     .insert(agents)
     .values({
-      ...columnsOf(input),
+      ...columnsOf(ctx, input),
       id,
       slug,
       name: input.name ?? slug,
@@ -107,7 +107,7 @@ export async function changeAgent(
 ): Promise<AgentRow> {
   const { id, workspaceId: from } = agent;
   const target = workspaceId === undefined ? undefined : await reachWorkspace(tx, ctx, workspaceId);
-  const columns = { ...columnsOf(changes), workspaceId: target, updatedBy: authorOf(ctx) };
+  const columns = { ...columnsOf(ctx, changes), workspaceId: target, updatedBy: authorOf(ctx) };
   const [updated] = await tx.update(agents).set(columns).where(eq(agents.id, id)).returning();
   if (!updated) throw notFound("Agent");
   if (target !== undefined && target !== from) {
@@ -117,8 +117,11 @@ export async function changeAgent(
   }
   if (updated.authEnabled && !agent.authEnabled)
     await endTasksOfOpenWeb(tx, { agent, reason: "authentication", by: ctx });
-  const budgeted = typeof changes.userMonthlyTokenBudget === "number";
-  if (budgeted && agent.userMonthlyTokenBudget === null) await beginUserBudgets(tx, id, ctx.clock.now());
+  const begins = (budget: "userMonthlyTokenBudget" | "userMonthlyCostBudget") =>
+    agent[budget] === null && updated[budget] !== null;
+  if (begins("userMonthlyTokenBudget") || begins("userMonthlyCostBudget")) {
+    await beginUserBudgets(tx, id, ctx.clock.now());
+  }
   return updated;
 }
 
@@ -139,7 +142,9 @@ export async function deleteAgent(ctx: Ctx, slug: string, beforeDelete: BeforeDe
   });
 }
 
-function columnsOf({ status, active, provider, model, ...rest }: Omit<AgentChanges, "workspaceId">) {
+function columnsOf(ctx: Ctx, { status, active, provider, model, ...changes }: Omit<AgentChanges, "workspaceId">) {
+  const { monthlyCostBudget, userMonthlyCostBudget, ...others } = changes;
+  const rest = ctx.options.edition.has("providers") ? changes : others;
   return { ...rest, ...modelColumns({ provider, model }), active: status === undefined ? active : status === "active" };
 }
 
@@ -178,10 +183,13 @@ async function reachWorkspace(tx: Db, { membership }: Ctx, id: string | undefine
 async function beginUserBudgets(tx: Db, agentId: string, now: number): Promise<void> {
   const month = monthOf(now);
   const used = sql`coalesce(sum(${turns.promptTokens}::bigint + ${turns.completionTokens}), 0)`;
+  const costUsed = sql`coalesce(sum(${turns.costMicros}), 0)`;
   const { agentId: agent, subject, month: ofMonth } = userBudgetPeriods;
-  const larger = { used: sql`greatest(${userBudgetPeriods.used}, ${excluded(userBudgetPeriods.used)})` };
+  const largerOf = (of: Column) => sql`greatest(${of}, ${excluded(of)})`;
+  const larger = { used: largerOf(userBudgetPeriods.used), costUsed: largerOf(userBudgetPeriods.costUsed) };
+  const key = { agentId: turns.agentId, subject: turns.subject, month: sql`${month}::date` };
   await tx.execute(sql`
-    ${insertInto(userBudgetPeriods, { agentId: turns.agentId, subject: turns.subject, month: sql`${month}::date`, used })}
+    ${insertInto(userBudgetPeriods, { ...key, used, costUsed })}
     from ${turns} where ${eq(turns.agentId, agentId)} and ${turns.createdAt} >= ${month}::timestamp at time zone 'UTC'
     group by ${turns.agentId}, ${turns.subject}
     on conflict (${column(agent)}, ${column(subject)}, ${column(ofMonth)})

@@ -61,7 +61,7 @@ const budgets = guarded("analytics:read", {
   path: "/api/analytics/budgets",
   operationId: "getBudgets",
   tags,
-  summary: "What is left of the token budgets",
+  summary: "What is left of the budgets",
   description:
     "This month's budgets of the agents that the caller reaches and of their end users, and what is used of them. They are read by two callers at a time, on each replica; when eight more wait, the next gets 429.",
   responses: { 200: json(Budgets, "The budgets.") },

@@ -191,14 +191,20 @@ const AgentBudget = z.object({
 });
 export type AgentBudget = z.infer<typeof AgentBudget>;
 
-const UserBudget = AgentBudget.extend({
+const endUser = {
   user: z.string().openapi({
     description: "The end user, which is the conversation where there is no other.",
     example: "user-42",
   }),
   userChannel: SubjectChannel.nullable(),
-});
+};
+
+const UserBudget = AgentBudget.extend(endUser);
 export type UserBudget = z.infer<typeof UserBudget>;
+
+const micros = z.number().openapi({ description: "In millionths of the currency's unit.", example: 5_000_000 });
+
+const AgentCost = z.object({ ...agent, budget: micros, used: micros, reserved: micros });
 
 export const Budgets = z
   .object({
@@ -209,6 +215,15 @@ export const Budgets = z
     users: z.array(UserBudget).openapi({
       description: `End users of agents with \`userMonthlyTokenBudget\`, who asked them this month, in the same order; at most ${mostUsers}.`,
     }),
+    costs: z
+      .object({
+        currency,
+        agents: z.array(AgentCost).openapi({ description: "As `agents`, with `monthlyCostBudget`." }),
+        users: z.array(AgentCost.extend(endUser)).openapi({
+          description: "As `users`, with `userMonthlyCostBudget`.",
+        }),
+      })
+      .openapi({ description: "Budgets of money." }),
   })
   .openapi("Budgets");
 export type Budgets = z.infer<typeof Budgets>;

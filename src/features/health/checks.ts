@@ -151,12 +151,13 @@ function checkFiles(
   return ok(name, `${megabytes(byStore.directory)} MB are on this machine; of the agents, ${told(fullest)}, the most`);
 }
 
-/** Warns of agents whose budgets hold tokens for no running call. */
-export function checkBudgets({ tokens, slugs }: BudgetsReport): Check {
+/** Warns of agents whose budgets hold tokens or money for no running call. */
+export function checkBudgets({ tokens, cost, slugs }: BudgetsReport): Check {
   const name = "budgets";
-  if (tokens === 0) return ok(name, "All held tokens belong to running calls");
+  if (tokens === 0 && cost === 0) return ok(name, "All held tokens belong to running calls");
   const advice = "the server releases them within the hour; if they come back, report it";
-  return warn(name, `${named(slugs)}: ${tokens} tokens of the month are held for no running call: ${advice}`);
+  const held = [tokens === 0 ? [] : `${tokens} tokens`, cost === 0 ? [] : `${cost} micros`].flat().join(" and ");
+  return warn(name, `${named(slugs)}: ${held} of the month are held for no running call: ${advice}`);
 }
 
 /** Checks whether this process looks for due work, and whether started work ends. */

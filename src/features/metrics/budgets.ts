@@ -5,7 +5,7 @@ import { readInTime } from "./read-in-time.ts";
 /** How long a sum counts, in milliseconds. */
 const freshMs = 60_000;
 
-/** The metrics of token budgets, which are the same on every replica. */
+/** The metrics of budgets, which are the same on every replica. */
 export function measureBudgets(services: Services): void {
   const failure = "The budgets could not be compared with the running calls for the metrics";
   const report = readInTime(services, { freshMs, failure }, () => inspectBudgets(services.database));
@@ -18,6 +18,17 @@ export function measureBudgets(services: Services): void {
     async () => {
       const found = await report();
       return found ? [{ value: found.tokens }] : [];
+    },
+  );
+  services.meters.readings(
+    {
+      name: "agent_engine_budget_unowned_cost_micros",
+      type: "gauge",
+      help: "Millionths of a currency unit that budgets hold for no running call.",
+    },
+    async () => {
+      const found = await report();
+      return found ? [{ value: found.cost }] : [];
     },
   );
 }

@@ -11,6 +11,7 @@ import { asDecided } from "./approvals/decided.ts";
 import { refuseWaiting } from "./approvals/waiting.ts";
 import { reserve, reserveForUser } from "./budget/budget.ts";
 import { nextReservation } from "./budget/estimate.ts";
+import { pricingOf } from "./budget/pricing.ts";
 import { noTranscript, readConversation, type Transcript } from "./place/history.ts";
 import { rewriteContext } from "./place/state.ts";
 import type { Taken } from "./place/take.ts";
@@ -71,7 +72,7 @@ export async function begin(
     images: files ? await imageParts(services, files) : [],
     // Decisions may have changed while the turn was queued.
     continued: continued && (await asDecided(database, continued)),
-    reserve: reserveFor(services, turnId, taken, promptBytes),
+    reserve: reserveFor(services, { turnId, taken, subject: request.origin.subject, promptBytes }),
   });
   return { input, promptBytes, memories, begins: found.begins };
 }
@@ -94,20 +95,26 @@ async function readInOrder(
 const isSubset = (values: JsonObject, state: JsonObject) =>
   Object.entries(values).every(([key, value]) => sameJson(value, state[key]));
 
-/** Before each further model call, reserves the tokens used so far plus the estimate of that call. */
-function reserveFor(
-  services: Services,
-  turnId: string,
-  { grant: { agent }, reservation }: Taken,
-  promptBytes: number,
-): TurnInput["reserve"] {
+interface Reserving {
+  turnId: string;
+  taken: Taken;
+  subject: string;
+  promptBytes: number;
+}
+
+/** Before each further model call, reserves what was used so far plus the estimate of that call. */
+function reserveFor(services: Services, { turnId, taken, subject, promptBytes }: Reserving): TurnInput["reserve"] {
+  const { reservation, answering, grant } = taken;
   if (!reservation) return null;
   const { month, ofAgent, ofUser } = reservation;
+  const { agent } = grant;
+  const pricing = pricingOf(agent, answering.models);
   return async (soFar, next) => {
-    const held = { turnId, month, tokens: nextReservation(agent, soFar, next, promptBytes) };
+    const amount = nextReservation(agent, { soFar, next, promptBytes, pricing });
+    const held = { turnId, agentId: agent.row.id, month, ...amount };
     // If the second budget refuses, the turn's end releases the first reservation.
-    if (ofUser) await reserveForUser(services, held);
-    if (ofAgent) await reserve(services, { ...held, agentId: agent.row.id });
+    if (ofUser) await reserveForUser(services, { ...held, subject });
+    if (ofAgent) await reserve(services, held);
   };
 }
 

@@ -63,6 +63,8 @@ describe("creating and reading", () => {
       maxRestarts: null,
       timezone: "UTC",
       monthlyTokenBudget: null,
+      monthlyCostBudget: null,
+      userMonthlyCostBudget: null,
       userMonthlyTokenBudget: null,
       revision: 1,
       optoutEnabled: false,

@@ -517,7 +517,7 @@ describe("a call of the background", () => {
     const heartbeat = new Heartbeat(h.services);
     const budget = sharedBudget(h.services, heartbeat);
     const [agent] = await h.db.select({ id: agents.id }).from(agents);
-    await budget.reserve({ id: newId(), agentId: agent?.id ?? "", month, tokens: 70 });
+    await budget.reserve({ id: newId(), agentId: agent?.id ?? "", month, tokens: 70, cost: 0 });
     await h.db.update(budgetHolds).set({ leaseUntil: new Date(0) });
     await heartbeat.beat();
     await anotherProcess(h).tick();

@@ -109,6 +109,7 @@ describe.runIf(dialect === "postgres")("rows are locked in one order", () => {
         turnId: turn?.id ?? "",
         month: turn?.budgetMonth ?? "",
         tokens: 500,
+        cost: 0,
       }).catch((error: unknown) => error);
       await eventually(() => waits(h));
     });

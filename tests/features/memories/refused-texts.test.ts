@@ -99,7 +99,7 @@ function embedderOf(services: Services, row: typeof agents.$inferSelect, embed: 
   const options = { ...services.options, vectors: true, environmentKeys: new Map([["openai_api_key", "k"]]) };
   const providers = { bindings: {}, connections: [], admission: unconfigured.admission };
   const secrets = new Map<string, string>();
-  const owner = { row: { ...row, provider: "openai" }, secrets, inFirstOrganization: true, providers };
+  const owner = { row: { ...row, provider: "openai" }, secrets, inFirstOrganization: true, providers, prices: null };
   const embedder = embedderFor({ ...services, models, options }, owner);
   if (!embedder) throw new Error("OpenAI has an embedding model");
   return embedder;

@@ -193,12 +193,15 @@ describe("what a killed process leaves", () => {
     await db.update(conversations).set({ openTurns: 1 });
     const [agent] = await db.select({ agentId: agents.id }).from(agents).where(eq(agents.slug, h.agent.slug));
     if (!agent) throw new Error("The agent is not there");
-    await db.insert(budgetPeriods).values({ ...agent, month: "2026-01-01", used: 1, reserved: 50 });
-    expect((await scrape(h)).get("agent_engine_budget_unowned_tokens")).toBe(50);
+    await db.insert(budgetPeriods).values({ ...agent, month: "2026-01-01", used: 1, reserved: 50, costReserved: 70 });
+    const before = await scrape(h);
+    expect(before.get("agent_engine_budget_unowned_tokens")).toBe(50);
+    expect(before.get("agent_engine_budget_unowned_cost_micros")).toBe(70);
     await h.engine.tick();
     await h.clock.jump(60_000);
     const after = await scrape(h);
     expect(after.get("agent_engine_budget_unowned_tokens")).toBe(0);
+    expect(after.get("agent_engine_budget_unowned_cost_micros")).toBe(0);
     expect(samplesOf(after, "agent_engine_turns_lost_total")).toEqual({ '{cause="lease"}': 1 });
   });
 });

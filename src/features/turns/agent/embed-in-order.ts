@@ -16,11 +16,14 @@ interface EmbeddingRun {
 type EmbeddingModel = Pick<AnsweringModel, "spec"> & Pick<TurnModel, "named" | "breaker">;
 type EmbeddingModels = readonly [EmbeddingModel, ...EmbeddingModel[]];
 
+/** An embedding, and the model that made it. */
+type MadeEmbedding = Embedding & Pick<AnsweringModel, "spec">;
+
 /**
  * Embeds with the first model that answers; another one is called after the same failures as in turns. A fallback with
  * another model is left out, since vectors of two models can't be compared.
  */
-export async function embedInOrder(running: EmbeddingRun, [first, ...others]: AnsweringModels): Promise<Embedding> {
+export async function embedInOrder(running: EmbeddingRun, [first, ...others]: AnsweringModels): Promise<MadeEmbedding> {
   const { breaker } = running.services.fallbacks;
   const withRest = (answering: AnsweringModel): EmbeddingModel => ({
     spec: answering.spec,
@@ -34,12 +37,12 @@ export async function embedInOrder(running: EmbeddingRun, [first, ...others]: An
   return askInOrder(running, models);
 }
 
-async function askInOrder(running: EmbeddingRun, [model, next, ...rest]: EmbeddingModels): Promise<Embedding> {
+async function askInOrder(running: EmbeddingRun, [model, next, ...rest]: EmbeddingModels): Promise<MadeEmbedding> {
   noteCall(model);
   try {
     const embedding = await running.embed(model.spec);
     noteAnswer(model, true);
-    return embedding;
+    return { ...embedding, spec: model.spec };
   } catch (error) {
     if (running.signal.aborted || !mayFallBack(error)) throw error;
     noteAnswer(model, false);

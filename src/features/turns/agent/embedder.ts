@@ -3,7 +3,8 @@ import { TextsRefused } from "../../../core/errors.ts";
 import { embeddingModels } from "../../../core/models/providers.ts";
 import type { Embedder, ModelSpec } from "../../../core/ports.ts";
 import { monthOf } from "../../../core/time/calendar.ts";
-import { settle } from "../budget/budget.ts";
+import { cautiousCost, hasBudget, pricingOf } from "../budget/pricing.ts";
+import { settle } from "../budget/settle.ts";
 import { embedInOrder } from "./embed-in-order.ts";
 import { answeringFor, type ModelOwner } from "./model.ts";
 
@@ -27,10 +28,10 @@ export function embedderFor(services: Services, agent: ModelOwner): Embedder | n
     least: known?.model === model ? known.least : usualLeast,
     async embed(texts, signal) {
       const running = { services, agent, signal, embed: (spec: ModelSpec) => embed(spec, texts, signal) };
-      const { vectors, tokens } = await embedInOrder(running, [first, ...others]).catch((error: unknown) => {
+      const { vectors, tokens, spec } = await embedInOrder(running, [first, ...others]).catch((error: unknown) => {
         throw signal.aborted ? error : inOurWords(error);
       });
-      await charge(services, agent, tokens);
+      await charge(services, { agent, spec, tokens });
       return vectors;
     },
   };
@@ -47,8 +48,16 @@ function inOurWords(error: unknown): Error {
 /** Statuses about the key, the account, the model or too many requests: they do not depend on the texts. */
 const refusedAnyway: ReadonlySet<number> = new Set([401, 402, 403, 404, 408, 429]);
 
-/** Charges the tokens of an embedding. None are reserved before, since embeddings are cheap. */
-async function charge({ database, clock }: Services, { row }: ModelOwner, used: number): Promise<void> {
-  if (row.monthlyTokenBudget === null || used === 0) return;
-  await settle(database, { agentId: row.id, month: monthOf(clock.now()), tokens: 0, used });
+interface ChargedEmbedding {
+  agent: ModelOwner;
+  spec: ModelSpec;
+  tokens: number;
+}
+
+/** Charges an embedding. Nothing is reserved before, since embeddings are cheap. */
+async function charge({ database, clock }: Services, { agent, spec, tokens }: ChargedEmbedding): Promise<void> {
+  if (!hasBudget(agent) || tokens === 0) return;
+  const cost = cautiousCost(tokens, 0, pricingOf(agent, [{ spec }]).price);
+  const period = { agentId: agent.row.id, month: monthOf(clock.now()) };
+  await settle(database, { ...period, tokens: 0, cost: 0, used: { tokens, cost } });
 }

@@ -101,7 +101,8 @@ export async function loadAgent(
   const skills = await loadSkills(database.db, services, { agentId: row.id, workspaceId: row.workspaceId });
   const { served } = skills;
   const hooks = await loadHooks(database.db, row.id);
-  const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization, providers });
+  const prices = options.edition.has("providers") || hasCostBudget(row) ? pricesOf(ownPrices ?? []) : null;
+  const embedder = () => embedderFor(services, { row, secrets: opened, inFirstOrganization, providers, prices });
   const {
     tools,
     find,
@@ -136,7 +137,7 @@ export async function loadAgent(
     hooks: hooks.map((hook) => ({ ...hook, tool: asksAgent(hook.toolName) ? null : find(hook.toolName) })),
     tracing: row.tracingEnabled ? { apiKey: opened.get("tracing_api_key"), project: row.tracingProject } : null,
     ...(await describe(prompt(unfilled).text, served, tools)),
-    prices: options.edition.has("providers") || hasCostBudget(row) ? pricesOf(ownPrices ?? []) : null,
+    prices,
     scrub: scrubber([...agentSecrets.serve(row.id, values, shown), ...secretTexts(options.environmentKeys)]),
   };
 }

@@ -1,6 +1,7 @@
 import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
 import type { Answerer, ModelFacts, Unusable } from "../../../core/models/facts.ts";
+import type { Prices } from "../../../core/models/prices.ts";
 import { apiKeySecret, baseUrlSecret, isProviderName } from "../../../core/models/providers.ts";
 import { resolveModel } from "../../../core/models/resolve.ts";
 import type { ProviderRole } from "../../../core/models/roles.ts";
@@ -15,6 +16,8 @@ export interface ModelOwner {
   secrets: ReadonlyMap<string, string>;
   inFirstOrganization: boolean;
   providers: AgentProviders;
+  /** Null: costs are not computed. */
+  prices: Prices | null;
 }
 
 /** A model with its credentials. */

@@ -12,7 +12,8 @@ import type { Agents } from "../access/agents.ts";
 import { actingAs, type LiveAgent } from "../agent/load.ts";
 import { type Answering, type AnsweringModels, answeringFor, unusableConnection } from "../agent/model.ts";
 import { fallbackOf, namedOf, openModels } from "../agent/turn-models.ts";
-import { answerTokens, bytesOf, cautiousTokens, tokensTaken } from "../budget/estimate.ts";
+import { amountTaken, answerTokens, bytesOf, cautiousTokens } from "../budget/estimate.ts";
+import { cautiousCost, hasBudget, pricingOf } from "../budget/pricing.ts";
 import type { SharedBudget } from "../budget/shared-budget.ts";
 import { limitsOf } from "../prepare.ts";
 import { ModelLimits } from "./model-limits.ts";
@@ -63,7 +64,7 @@ export function createComplete(services: Services, { agents, budget, observers }
     const askNow = async () => {
       // The agent may have changed while the call waited.
       const asked = await admit(seen, ownModel);
-      return onBudget({ services, budget, signal }, asked.agent, prompt, () => ask(asked, prompt, job));
+      return onBudget({ services, budget, signal }, asked, prompt, () => ask(asked, prompt, job));
     };
     const call = { owner: agent.row.organizationId, signal, ask: askNow, model: namedOf(models[0]) };
     const outcome = await limits.of(models[0].spec).call(attempts === undefined ? call : { ...call, attempts });
@@ -140,22 +141,24 @@ interface Payment {
   signal: AbortSignal;
 }
 
-/** Reserves tokens of the agent's budget, awaits `ask`, and charges the tokens used. Throws the budget's 429. */
+/** Reserves in the agent's budgets, awaits `ask`, and charges what it took. Throws the budget's 429. */
 async function onBudget(
   { services, budget, signal }: Payment,
-  agent: LiveAgent,
+  { agent, models }: ModelChoice,
   prompt: string,
   ask: () => Promise<TurnOutcome>,
 ): Promise<TurnOutcome> {
-  if (agent.row.monthlyTokenBudget === null) return ask();
+  if (!hasBudget(agent)) return ask();
   const promptBytes = bytesOf([prompt]);
-  const tokens = cautiousTokens(promptBytes) + answerTokens(agent);
-  const hold = { id: newId(), agentId: agent.row.id, month: monthOf(services.clock.now()), tokens };
-  let used = 0;
+  const pricing = pricingOf(agent, models);
+  const [asked, answer] = [cautiousTokens(promptBytes), answerTokens(agent)];
+  const amount = { tokens: asked + answer, cost: cautiousCost(asked, answer, pricing.price) };
+  const hold = { id: newId(), agentId: agent.row.id, month: monthOf(services.clock.now()), ...amount };
+  let used = { tokens: 0, cost: 0 };
   try {
     await budget.reserve(hold);
     const outcome = await ask();
-    used = tokensTaken(outcome, promptBytes);
+    used = amountTaken(outcome, promptBytes, pricing);
     return outcome;
   } finally {
     await budget.settle({ ...hold, used }, signal);

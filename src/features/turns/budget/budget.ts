@@ -7,204 +7,179 @@ import { assign, column, fields, insertInto, only, type RowOf } from "../../../d
 import { agents, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-// `monthlyTokenBudget`: tokens are reserved in `budget_periods` before a model call, and its usage is recorded there
-// after it, so that simultaneous calls can't spend the same tokens. `userMonthlyTokenBudget` is handled in the same way
-// in `user_budget_periods`. If a turn's process died, the turn's usage is unknown, and its reservation counts as used.
-// Background calls reserve in `holds.ts`.
+// `monthlyTokenBudget` and `monthlyCostBudget`: tokens and their cost are reserved in `budget_periods` before a model call,
+// and its usage is recorded there after it, so that simultaneous calls can't spend the same. The end users' budgets are
+// handled in the same way in `user_budget_periods`. If a turn's process died, the turn's usage is unknown, and its
+// reservation counts as used. Background calls reserve in `holds.ts`. Costs are in micros; what has no price costs nothing.
 
-/** Tokens to reserve, and the budget's month: its first day in UTC, as a date. */
-export interface Reservation {
-  month: string;
+/** Tokens and their cost. */
+export interface Amount {
   tokens: number;
+  cost: number;
 }
 
+/** An amount to reserve, and the budgets' month: its first day in UTC, as a date. */
+export interface Reservation extends Amount {
+  month: string;
+}
+
+/** The amount of a statement. */
+type AmountOf = { readonly [Name in keyof Amount]: SQL };
+
 /**
- * Reserves tokens, as part of a larger statement; returns a row that is `granted` when the month's budget covers them.
+ * Reserves an amount, as part of a larger statement; returns a row that is `granted` when the month's budgets cover it.
  * `agent` is a table of one row. The month's first row starts with the usage of its turns so far, from before the agent
  * had a budget, even if that already exceeds the budget.
  */
-export function reserveTokens({ agent, month, tokens }: { agent: Budgeted; month: SQL; tokens: SQL }): SQL {
-  const { used, reserved } = budgetPeriods;
+export function reserveAmount({ agent, month, tokens, cost }: AmountOf & { agent: Budgeted; month: SQL }): SQL {
+  const { reserved } = budgetPeriods;
   const known = sql`select 1 from ${budgetPeriods}
     where ${budgetPeriods.agentId} = ${agent.id} and ${budgetPeriods.month} = ${month}`;
-  const spent = sql`select coalesce(sum(${turns.promptTokens}::bigint + ${turns.completionTokens}), 0) as used
+  const spent = sql`select coalesce(sum(${turns.promptTokens}::bigint + ${turns.completionTokens}), 0) as used,
+      coalesce(sum(${turns.costMicros}), 0) as cost_used
     from ${turns} where ${turns.agentId} = ${agent.id}
       and ${turns.createdAt} >= ${month}::timestamp at time zone 'UTC' and not exists (${known})`;
-  const budget = only(agent.monthlyTokenBudget);
+  const { monthlyTokenBudget: budget, monthlyCostBudget: costBudget } = agent;
   const begun = {
     agentId: agent.id,
     month,
     used: sql`spent.used`,
+    costUsed: sql`spent.cost_used`,
     reserved: sql`case when fits then ${tokens} else 0 end`,
+    costReserved: sql`case when fits then ${cost} else 0 end`,
   };
   return sql`
     ${insertInto(budgetPeriods, begun)}
     from ${agent}, lateral (${spent}) spent, lateral (
-      select ${agent.monthlyTokenBudget} is null or spent.used + ${tokens} <= ${agent.monthlyTokenBudget} as fits
+      select (${budget} is null or spent.used + ${tokens} <= ${budget})
+        and (${costBudget} is null or spent.cost_used + ${cost} <= ${costBudget}) as fits
     ) f
     where fits or spent.used > 0
     on conflict (${column(budgetPeriods.agentId)}, ${column(budgetPeriods.month)}) do update
-      set ${assign(budgetPeriods, { reserved: sql`${reserved} + ${tokens}` })}
-      where ${budget} is null or ${used} + ${reserved} + ${tokens} <= ${budget}
+      set ${assign(budgetPeriods, added(budgetPeriods, { tokens, cost }))}
+      where ${covers(only(budget), only(costBudget), budgetPeriods, { tokens, cost })}
     returning ${reserved} > 0 as granted`;
 }
 
-type Budgeted = Table & Record<"id" | "monthlyTokenBudget", Column>;
+type Periods = typeof budgetPeriods | typeof userBudgetPeriods;
 
-/** `reserveTokens` for the budget of an end user; returns a row when it covers the tokens. */
-export function reserveUserTokens({ agent, subject, month, tokens }: UserTokens): SQL {
-  const { agentId, used, reserved } = userBudgetPeriods;
-  const budget = agent.userMonthlyTokenBudget;
-  const begun = { agentId: agent.id, subject, month, reserved: tokens };
+const added = ({ reserved, costReserved }: Periods, { tokens, cost }: AmountOf) => ({
+  reserved: sql`${reserved} + ${tokens}`,
+  costReserved: sql`${costReserved} + ${cost}`,
+});
+
+/** Whether a month's budgets cover an amount beside what is used and reserved. */
+const covers = (budget: SQLWrapper, costBudget: SQLWrapper, periods: Periods, { tokens, cost }: AmountOf) => sql`
+  (${budget} is null or ${periods.used} + ${periods.reserved} + ${tokens} <= ${budget})
+  and (${costBudget} is null or ${periods.costUsed} + ${periods.costReserved} + ${cost} <= ${costBudget})`;
+
+type Budgeted = Table & Record<"id" | "monthlyTokenBudget" | "monthlyCostBudget", Column>;
+
+/** `reserveAmount` for the budgets of an end user; returns a row when they cover the amount. */
+export function reserveUserAmount({ agent, subject, month, tokens, cost }: UserAmount): SQL {
+  const { agentId } = userBudgetPeriods;
+  const { userMonthlyTokenBudget: budget, userMonthlyCostBudget: costBudget } = agent;
+  const begun = { agentId: agent.id, subject, month, reserved: tokens, costReserved: cost };
   return sql`
-    ${insertInto(userBudgetPeriods, begun)} from ${agent} where ${budget} is null or ${tokens} <= ${budget}
+    ${insertInto(userBudgetPeriods, begun)} from ${agent}
+    where (${budget} is null or ${tokens} <= ${budget}) and (${costBudget} is null or ${cost} <= ${costBudget})
     on conflict (${column(agentId)}, ${column(userBudgetPeriods.subject)}, ${column(userBudgetPeriods.month)}) do update
-      set ${assign(userBudgetPeriods, { reserved: sql`${reserved} + ${tokens}` })}
-      where ${only(budget)} is null or ${used} + ${reserved} + ${tokens} <= ${only(budget)}
+      set ${assign(userBudgetPeriods, added(userBudgetPeriods, { tokens, cost }))}
+      where ${covers(only(budget), only(costBudget), userBudgetPeriods, { tokens, cost })}
     returning 1`;
 }
 
-interface UserTokens {
-  agent: Table & Record<"id" | "userMonthlyTokenBudget", Column>;
+interface UserAmount extends AmountOf {
+  agent: Table & Record<"id" | "userMonthlyTokenBudget" | "userMonthlyCostBudget", Column>;
   subject: SQL;
   month: SQL;
-  tokens: SQL;
 }
 
-type Ended = Table & Record<"agentId" | "subject" | "budgetMonth" | "reserved" | "userReserved", Column>;
-
-/** Tokens to charge to budgets: `used` for each row of the table `from`, whose columns are `of`. */
-interface Charge {
-  of: Ended;
-  from: SQLWrapper;
-  used: SQLWrapper;
-}
-
-/**
- * Parts of a `with`, the last of them `settled`: they replace the reservations of a turn by its usage, in the agent's
- * and the end user's budgets. `ended` is a table of at most one turn; `used` is the turn's tokens.
- */
-export function settleTurn(ended: Ended, used: SQLWrapper): SQL {
-  const charge = { of: ended, from: ended, used };
-  return settled(charge, charge);
-}
-
-/** Like `settleTurn`, for any number of turns. For one turn, the sums would cost as much as two more tables. */
-export function settleTurns(ended: Ended, used: SQLWrapper): SQL {
-  const [sums, userSums] = [alias(turns, "sums"), alias(turns, "user_sums")];
-  const counted = sql`sum(${used}) as used from ${ended} where ${ended.budgetMonth} is not null`;
-  const ofUsers = sql`(
-    select ${ended.agentId}, ${ended.subject}, ${ended.budgetMonth},
-      sum(${ended.userReserved}) as ${column(ended.userReserved)}, ${counted} group by 1, 2, 3
-  ) ${userSums}`;
-  const ofAgents = sql`(
-    select ${ended.agentId}, ${ended.budgetMonth}, sum(${ended.reserved}) as ${column(ended.reserved)}, ${counted}
-    group by 1, 2
-  ) ${sums}`;
-  return settled(
-    { of: userSums, from: ofUsers, used: sql`user_sums.used` },
-    { of: sums, from: ofAgents, used: sql`sums.used` },
-  );
-}
-
-function settled(user: Charge, agent: Charge): SQL {
-  const ofUser = {
-    used: sql`${userBudgetPeriods.used} + ${user.used}`,
-    reserved: sql`greatest(0, ${userBudgetPeriods.reserved} - ${user.of.userReserved})`,
-  };
-  const ofAgent = {
-    used: sql`${budgetPeriods.used} + ${agent.used}`,
-    reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${agent.of.reserved})`,
-  };
-  return sql`user_settled as (
-      update ${userBudgetPeriods} set ${assign(userBudgetPeriods, ofUser)} from ${user.from}
-      where ${userBudgetPeriods.agentId} = ${user.of.agentId} and ${userBudgetPeriods.subject} = ${user.of.subject}
-        and ${userBudgetPeriods.month} = ${user.of.budgetMonth}
-      returning 1
-    ), settled as (
-      update ${budgetPeriods} set ${assign(budgetPeriods, ofAgent)} from ${agent.from}
-      where ${budgetPeriods.agentId} = ${agent.of.agentId} and ${budgetPeriods.month} = ${agent.of.budgetMonth}
-        and (select count(*) from user_settled) >= 0
-      returning 1
-    )`;
-}
-
-/** The reservation of a turn whose process died, which counts as used. */
-export const heldFor = ({ reserved, userReserved }: Pick<Ended, "reserved" | "userReserved">) =>
-  sql`greatest(${reserved}, ${userReserved})`;
-
-/**
- * A condition that makes the rest of a statement run after `settled`. All statements that lock budgets and a
- * conversation lock them in the order of OPEN, and an end user's budget before the agent's: otherwise statements of one
- * conversation would deadlock.
- */
-export const onceSettled = sql`(select count(*) from settled) >= 0`;
+/** The limits of an agent's table of one row, for a statement that may refuse. */
+export const limitsOf = ({ tokens, cost }: Record<keyof Amount, Column>) => ({
+  tokens: sql<number | null>`${only(tokens)}::float8`,
+  cost: sql<number | null>`${only(cost)}::float8`,
+});
 
 const reserveOne = statement(
-  { agentId: "uuid", month: "date", tokens: "int", turnId: "uuid" },
-  ({ agentId, month, tokens, turnId }) => {
+  { agentId: "uuid", month: "date", tokens: "int", cost: "bigint", turnId: "uuid" },
+  ({ agentId, month, tokens, cost, turnId }) => {
     const [agent, turn] = [alias(agents, "agent"), alias(turns, "turn")];
-    const added = sql`(${tokens} - ${only(turn.reserved)})`;
+    const more = {
+      tokens: sql`(${tokens} - ${only(turn.reserved)})`,
+      cost: sql`(${cost} - ${only(turn.costReserved)})`,
+    };
     const granted = sql`exists (select 1 from held where granted)`;
-    const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.monthlyTokenBudget) });
+    const limits = { tokens: agent.monthlyTokenBudget, cost: agent.monthlyCostBudget };
+    const row = fields({ held: sql<boolean>`${granted}`, had: only(turn.reserved), ...limitsOf(limits) });
     // Locks the turn: if it were closed meanwhile, its reservation would never be released.
     return sql<RowOf<typeof row>>`
       with ${turn} as (
-        select ${turns.reserved} from ${turns} where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
+        select ${turns.reserved}, ${turns.costReserved} from ${turns} where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
       ), ${agent} as (
-        select ${agents.id}, ${agents.monthlyTokenBudget} from ${agents}
+        select ${agents.id}, ${agents.monthlyTokenBudget}, ${agents.monthlyCostBudget} from ${agents}
         where ${agents.id} = ${agentId} and exists (select 1 from ${turn})
       ), held as (
-        ${reserveTokens({ agent, month, tokens: added })}
+        ${reserveAmount({ agent, month, ...more })}
       ), changed as (
-        update ${turns} set ${assign(turns, { reserved: tokens })} where ${turns.id} = ${turnId} and ${granted}
+        update ${turns} set ${assign(turns, { reserved: tokens, costReserved: cost })} where ${turns.id} = ${turnId} and ${granted}
       )
       select ${row}`;
   },
 );
 
 /** Replaces the reservation of a turn. Throws the 429. */
-export async function reserve(
-  { database, clock }: Pick<Services, "database" | "clock">,
-  { agentId, turnId, month, tokens }: Reservation & { agentId: string; turnId: string },
-): Promise<void> {
-  const [row] = await reserveOne.run(database, { agentId, month, tokens, turnId });
-  if (!row?.held) throw budgetSpent("agent", Number(row?.budget ?? 0), clock.now());
+export async function reserve(services: BudgetServices, held: Reservation & { agentId: string; turnId: string }) {
+  const [row] = await reserveOne.run(services.database, held);
+  if (!row?.held) throw await refusal(services, { ...held, tokens: held.tokens - (row?.had ?? 0) }, row ?? noLimits);
 }
 
-const reserveOfUser = statement({ turnId: "uuid", month: "date", tokens: "int" }, ({ turnId, month, tokens }) => {
-  const [agent, turn] = [alias(agents, "agent"), alias(turns, "turn")];
-  const added = sql`(${tokens} - ${only(turn.userReserved)})`;
-  const granted = sql`exists (select 1 from held)`;
-  const row = fields({ held: sql<boolean>`${granted}`, budget: only(agent.userMonthlyTokenBudget) });
-  return sql<RowOf<typeof row>>`
+const reserveOfUser = statement(
+  { turnId: "uuid", month: "date", tokens: "int", cost: "bigint" },
+  ({ turnId, month, tokens, cost }) => {
+    const [agent, turn] = [alias(agents, "agent"), alias(turns, "turn")];
+    const { agentId, subject, userReserved, userCostReserved } = turns;
+    const more = {
+      tokens: sql`(${tokens} - ${only(turn.userReserved)})`,
+      cost: sql`(${cost} - ${only(turn.userCostReserved)})`,
+    };
+    const granted = sql`exists (select 1 from held)`;
+    const limits = { tokens: agent.userMonthlyTokenBudget, cost: agent.userMonthlyCostBudget };
+    const row = fields({ held: sql<boolean>`${granted}`, had: only(turn.userReserved), ...limitsOf(limits) });
+    return sql<RowOf<typeof row>>`
       with ${turn} as (
-        select ${turns.agentId}, ${turns.subject}, ${turns.userReserved} from ${turns}
+        select ${agentId}, ${subject}, ${userReserved}, ${userCostReserved} from ${turns}
         where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
       ), ${agent} as (
-        select ${agents.id}, ${agents.userMonthlyTokenBudget} from ${agents} join ${turn} on ${turn.agentId} = ${agents.id}
+        select ${agents.id}, ${agents.userMonthlyTokenBudget}, ${agents.userMonthlyCostBudget}
+        from ${agents} join ${turn} on ${turn.agentId} = ${agents.id}
       ), held as (
-        ${reserveUserTokens({ agent, subject: only(turn.subject), month, tokens: added })}
+        ${reserveUserAmount({ agent, subject: only(turn.subject), month, ...more })}
       ), changed as (
-        update ${turns} set ${assign(turns, { userReserved: tokens })} where ${turns.id} = ${turnId} and ${granted}
+        update ${turns} set ${assign(turns, { userReserved: tokens, userCostReserved: cost })}
+        where ${turns.id} = ${turnId} and ${granted}
       )
       select ${row}`;
-});
+  },
+);
 
-/** Replaces a turn's reservation in the end user's budget. Throws the 429. */
+/** Replaces a turn's reservation in the end user's budgets. Throws the 429. */
 export async function reserveForUser(
-  { database, clock }: Pick<Services, "database" | "clock">,
-  held: Reservation & { turnId: string },
+  services: BudgetServices,
+  held: Reservation & { agentId: string; subject: string; turnId: string },
 ): Promise<void> {
-  const [row] = await reserveOfUser.run(database, held);
-  if (!row?.held) throw budgetSpent("end user", Number(row?.budget ?? 0), clock.now());
+  const [row] = await reserveOfUser.run(services.database, held);
+  if (!row?.held) throw await refusal(services, { ...held, tokens: held.tokens - (row?.had ?? 0) }, row ?? noLimits);
 }
 
 const releaseOfUser = statement(
-  { agentId: "uuid", subject: "text", month: "date", tokens: "int" },
-  ({ agentId, subject, month, tokens }) => {
-    const { used, reserved } = userBudgetPeriods;
-    const released = { reserved: sql`greatest(0, ${reserved} - ${tokens})` };
+  { agentId: "uuid", subject: "text", month: "date", tokens: "int", cost: "bigint" },
+  ({ agentId, subject, month, tokens, cost }) => {
+    const { used, reserved, costReserved } = userBudgetPeriods;
+    const released = {
+      reserved: sql`greatest(0, ${reserved} - ${tokens})`,
+      costReserved: sql`greatest(0, ${costReserved} - ${cost})`,
+    };
     const period = sql`${userBudgetPeriods.agentId} = ${agentId} and ${userBudgetPeriods.subject} = ${subject}
       and ${userBudgetPeriods.month} = ${month}`;
     // A refused request leaves no row: anybody can send any `chat_id`, and would fill the table.
@@ -220,37 +195,60 @@ const releaseOfUser = statement(
 /** Releases an end user's reservation for a turn that got no slot. */
 export async function releaseForUser(
   database: Database,
-  { agentId, subject, month, tokens }: Reservation & { agentId: string; subject: string },
+  held: Reservation & { agentId: string; subject: string },
 ): Promise<void> {
-  await releaseOfUser.run(database, { agentId, subject, month, tokens });
+  await releaseOfUser.run(database, held);
 }
 
-const settleOne = statement(
-  { agentId: "uuid", month: "date", tokens: "int", used: "int" },
-  ({ agentId, month, tokens, used }) => {
-    const settled = {
-      used: sql`${budgetPeriods.used} + ${used}`,
-      reserved: sql`greatest(0, ${budgetPeriods.reserved} - ${tokens})`,
-    };
-    return sql`update ${budgetPeriods} set ${assign(budgetPeriods, settled)}
-      where ${budgetPeriods.agentId} = ${agentId} and ${budgetPeriods.month} = ${month}`;
-  },
-);
+export type BudgetServices = Pick<Services, "database" | "clock">;
 
-/** Replaces reserved tokens by used ones in an agent's budget. */
-export async function settle(
-  database: Database,
-  { agentId, month, tokens, used }: Reservation & { agentId: string; used: number },
-): Promise<void> {
-  await settleOne.run(database, { agentId, month, tokens, used });
+/** An amount that a budget did not cover; `subject` is the end user, and absent for the agent's own budget. */
+interface Refused extends Reservation {
+  agentId: string;
+  subject?: string;
 }
 
-/** The 429 of an agent or an end user without tokens left; `Retry-After` is the beginning of the next month. */
-export function budgetSpent(whose: "agent" | "end user", limit: number, now: number): EngineError {
+/** The budgets of tokens and money; null: no limit. */
+interface Limits {
+  tokens: number | null;
+  cost: number | null;
+}
+
+export const noLimits: Limits = { tokens: null, cost: null };
+
+/**
+ * The 429 of an agent or an end user whose budgets do not cover an amount; `Retry-After` is the beginning of the next month.
+ * Where there are two budgets, it reads which of them is used up.
+ */
+export async function refusal(
+  { database, clock }: BudgetServices,
+  refused: Refused,
+  { tokens, cost }: Limits,
+): Promise<EngineError> {
+  const subject = refused.subject ?? null;
+  const taken = async () => (await takenStatement.run(database, { ...refused, subject }))[0]?.tokens ?? 0;
+  const ofTokens = cost === null || (tokens !== null && refused.tokens + (await taken()) > tokens);
+  const [kind, limit] = ofTokens ? ["token", tokens] : ["cost", cost];
+  const now = clock.now();
   const date = new Date(now);
   const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
   const resetSeconds = Math.max(1, Math.ceil((next - now) / 1000));
-  return new EngineError("rate-limited", `The ${whose}'s monthly token budget is used up`, {
-    limit: { limit, remaining: 0, resetSeconds },
+  const whose = subject === null ? "agent" : "end user";
+  return new EngineError("rate-limited", `The ${whose}'s monthly ${kind} budget is used up`, {
+    limit: { limit: limit ?? 0, remaining: 0, resetSeconds },
   });
 }
+
+/** The tokens that a month's budget has used and reserved. */
+const takenStatement = statement(
+  { agentId: "uuid", subject: "text | null", month: "date" },
+  ({ agentId, subject, month }) => {
+    const taken = ({ used, reserved }: Periods) => sql<number>`(${used} + ${reserved})::float8`;
+    const ofMonth = (periods: Periods) => sql`${periods.agentId} = ${agentId} and ${periods.month} = ${month}`;
+    return sql<{ tokens: number }>`
+      select ${taken(budgetPeriods)} as tokens from ${budgetPeriods}
+      where ${ofMonth(budgetPeriods)} and ${subject} is null
+      union all select ${taken(userBudgetPeriods)} from ${userBudgetPeriods}
+      where ${ofMonth(userBudgetPeriods)} and ${userBudgetPeriods.subject} = ${subject}`;
+  },
+);

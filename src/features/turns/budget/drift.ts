@@ -6,12 +6,12 @@ import { assign, fields, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { agents, budgetHolds, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-// The reserved tokens of a budget are those of its open turns and background calls. They differ after a process was
+// The reserved tokens and costs of a budget are those of its open turns and background calls. They differ after a process was
 // killed between reserving tokens for a turn that found its conversation's queue full and releasing them.
 
-/** The periods of one kind of budget, and its reservations: rows of `agent_id`, `subject`, `month` and `tokens`. */
+/** The periods of one kind of budget, and its reservations: rows of `agent_id`, `subject`, `month`, `tokens` and `cost`. */
 interface Kind {
-  periods: Table & Record<"agentId" | "month" | "reserved", Column>;
+  periods: Table & Record<"agentId" | "month" | "reserved" | "costReserved", Column>;
   subject: SQL | Column;
   held: SQL;
 }
@@ -22,24 +22,27 @@ const ofAgents: Kind = {
   periods: budgetPeriods,
   subject: sql`''`,
   held: sql`
-    select ${turns.agentId}, '' as subject, ${turns.budgetMonth} as month, ${turns.reserved} as tokens ${openTurns}
-    union all select ${budgetHolds.agentId}, '', ${budgetHolds.month}, ${budgetHolds.tokens} from ${budgetHolds}`,
+    select ${turns.agentId}, '' as subject, ${turns.budgetMonth} as month, ${turns.reserved} as tokens,
+      ${turns.costReserved} as cost ${openTurns}
+    union all select ${budgetHolds.agentId}, '', ${budgetHolds.month}, ${budgetHolds.tokens}, ${budgetHolds.cost}
+    from ${budgetHolds}`,
 };
 
 const ofUsers: Kind = {
   periods: userBudgetPeriods,
   subject: userBudgetPeriods.subject,
   held: sql`
-    select ${turns.agentId}, ${turns.subject}, ${turns.budgetMonth} as month, ${turns.userReserved} as tokens
-    ${openTurns}`,
+    select ${turns.agentId}, ${turns.subject}, ${turns.budgetMonth} as month, ${turns.userReserved} as tokens,
+      ${turns.userCostReserved} as cost ${openTurns}`,
 };
 
-/** Tables for `from`, and a condition: the periods whose reserved tokens differ, and the right number as `held.tokens`. */
+/** Tables for `from`, and a condition: the periods whose reservations differ, and the right ones as `held`. */
 function differing({ periods, subject, held }: Kind) {
   const from = sql`${periods} left join (
-    select agent_id, subject, month, sum(tokens) as tokens from (${held}) as held group by 1, 2, 3
+    select agent_id, subject, month, sum(tokens) as tokens, sum(cost) as cost from (${held}) as held group by 1, 2, 3
   ) as held on held.agent_id = ${periods.agentId} and held.subject = ${subject} and held.month = ${periods.month}`;
-  return { from, where: sql`${periods.reserved} <> coalesce(held.tokens, 0)` };
+  const where = sql`(${periods.reserved} <> coalesce(held.tokens, 0) or ${periods.costReserved} <> coalesce(held.cost, 0))`;
+  return { from, where };
 }
 
 const keyShape = { agentId: budgetPeriods.agentId, subject: "text", month: "text" } as const;
@@ -58,12 +61,13 @@ function correction(kind: Kind) {
   );
   const correct = statement({ keys: "jsonb" }, ({ keys }) => {
     const { table, row } = jsonRows(keys, "period", keyShape);
-    const tokens = sql`(
-      select coalesce(sum(tokens), 0) from (${held}) as held
+    const sum = (of: SQL) => sql`(
+      select coalesce(sum(${of}), 0) from (${held}) as held
       where held.agent_id = ${periods.agentId} and held.subject = ${subject} and held.month = ${periods.month}
     )`;
+    const right = { reserved: sum(sql`tokens`), costReserved: sum(sql`cost`) };
     return sql`
-      update ${periods} set ${assign(periods, { reserved: tokens })} from ${table}
+      update ${periods} set ${assign(periods, right)} from ${table}
       where ${periods.agentId} = ${row.agentId} and ${subject} = ${row.subject} and ${periods.month} = ${row.month}::date`;
   });
   return { lock, correct };
@@ -73,7 +77,7 @@ const corrections = [ofAgents, ofUsers].map(correction);
 
 const everyMs = 60 * 60 * 1000;
 
-/** Upkeep: releases reserved tokens that belong to no open turn and no background call, once an hour. */
+/** Upkeep: releases reserved tokens and costs that belong to no open turn and no background call, once an hour. */
 export function createCorrectedBudgets({ database, clock }: Services): () => Promise<void> {
   return every(clock, everyMs, async () => {
     for (const { lock, correct } of corrections) {
@@ -88,9 +92,11 @@ export function createCorrectedBudgets({ database, clock }: Services): () => Pro
   });
 }
 
-/** The tokens that agents' budgets hold for no open turn and no background call. */
+/** What agents' budgets hold for no open turn and no background call. */
 export interface BudgetsReport {
   tokens: number;
+  /** In micros. */
+  cost: number;
   /** The agents with the most. */
   slugs: string[];
 }
@@ -100,14 +106,16 @@ const driftStatement = statement({}, () => {
   const row = fields({
     slug: agents.slug,
     tokens: sql<number>`(${budgetPeriods.reserved} - coalesce(held.tokens, 0))::float8`,
+    cost: sql<number>`(${budgetPeriods.costReserved} - coalesce(held.cost, 0))::float8`,
   });
   return sql<RowOf<typeof row>>`
     select ${row} from ${from} join ${agents} on ${agents.id} = ${budgetPeriods.agentId} where ${where}
-    order by tokens desc`;
+    order by tokens desc, cost desc`;
 });
 
-/** Reads the tokens that agents' budgets hold without a call. Changes nothing. */
+/** Reads what agents' budgets hold without a call. Changes nothing. */
 export async function inspectBudgets(database: Database): Promise<BudgetsReport> {
-  const rows = (await driftStatement.run(database, {})).filter(({ tokens }) => tokens > 0);
-  return { tokens: rows.reduce((sum, { tokens }) => sum + tokens, 0), slugs: rows.map(({ slug }) => slug) };
+  const rows = (await driftStatement.run(database, {})).filter(({ tokens, cost }) => tokens > 0 || cost > 0);
+  const sum = (of: "tokens" | "cost") => rows.reduce((total, row) => total + Math.max(0, row[of]), 0);
+  return { tokens: sum("tokens"), cost: sum("cost"), slugs: rows.map(({ slug }) => slug) };
 }

@@ -4,6 +4,7 @@ import { batched } from "../../../db/batched.ts";
 import { patiently, unlessDeadlocked } from "../../../db/retry.ts";
 import type { Heartbeat } from "../../../jobs/heartbeat.ts";
 import { isRefusal } from "../../../jobs/unless-refused.ts";
+import type { Amount } from "./budget.ts";
 import { type Hold, renewHolds, reserveHolds, settleHolds, settleLostHolds } from "./holds.ts";
 
 /** How long a settlement waits for an unavailable database, in milliseconds; later the hold's lease runs out. */
@@ -11,10 +12,10 @@ const outageMs = 120_000;
 
 /** The budget of this process's background calls, in statements that an agent's calls share. */
 export interface SharedBudget {
-  /** Reserves tokens. Rejects with the 429, and while the database is away: the hold must be settled all the same. */
+  /** Reserves an amount. Rejects with the 429, and while the database is away: the hold must be settled all the same. */
   reserve(hold: Hold): Promise<void>;
-  /** Replaces a hold by the used tokens, and waits for the database until `signal` aborts. */
-  settle(call: Hold & { used: number }, signal: AbortSignal): Promise<void>;
+  /** Replaces a hold by what was used, and waits for the database until `signal` aborts. */
+  settle(call: Hold & { used: Amount }, signal: AbortSignal): Promise<void>;
   /** Upkeep: settles the holds of dead processes. */
   settleLost(): Promise<void>;
 }
@@ -29,7 +30,7 @@ export function sharedBudget(services: Pick<Services, "database" | "clock">, hea
   );
   const settleOne = batched(
     services,
-    byAgent((calls: Several<Hold & { used: number }>) => settleHolds(database, calls)),
+    byAgent((calls: Several<Hold & { used: Amount }>) => settleHolds(database, calls)),
   );
   return {
     async reserve(hold) {

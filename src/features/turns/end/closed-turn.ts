@@ -54,6 +54,6 @@ export function closedTurn(
     update ${turns} set ${assign(turns, closed)}
     where ${id} = ${turnId} and ${turns.owner} = ${owner} and ${isOpen(turns)} and ${condition}
     returning ${id}, ${turns.conversationId}, ${turns.agentId}, ${turns.organizationId}, ${turns.subject},
-      ${turns.continues}, ${turns.reserved}, ${turns.userReserved},
+      ${turns.continues}, ${turns.reserved}, ${turns.userReserved}, ${turns.costReserved}, ${turns.userCostReserved},
       ${month} as ${column(budgetMonth)}`;
 }

@@ -1,14 +1,15 @@
 import { eq } from "drizzle-orm";
 import type { Services } from "../../../context/ctx.ts";
 import { EngineError } from "../../../core/errors.ts";
-import { costOfCalls, type Prices } from "../../../core/models/prices.ts";
+import { costOfCalls } from "../../../core/models/prices.ts";
 import { patiently } from "../../../db/retry.ts";
 import { turns } from "../../../db/schema.ts";
 import type { StoredRows } from "../../../turn/observers.ts";
 import type { TurnOutcome } from "../../../turn/types.ts";
 import { superseded } from "../alongside.ts";
 import type { Begun } from "../begin.ts";
-import { tokensTaken } from "../budget/estimate.ts";
+import { amountTaken } from "../budget/estimate.ts";
+import { pricedCalls, pricingOf } from "../budget/pricing.ts";
 import type { DebugNotes } from "../debug/notes.ts";
 import { aftermathOf } from "../follow-up/aftermath.ts";
 import type { Taken } from "../place/take.ts";
@@ -68,8 +69,8 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
       stored: taken.place.conversation !== null,
       whole: request.whole === true,
       measured: continued ? null : measure(begun, outcome),
-      charged: tokensTaken(outcome, begun?.promptBytes ?? 0),
-      costMicros: agent.prices && costOf(outcome, agent.prices),
+      charged: amountTaken(outcome, begun?.promptBytes ?? 0, pricingOf(agent, taken.answering.models)),
+      costMicros: agent.prices && costOfCalls(pricedCalls(outcome), agent.prices),
       debug: debugOf(services, ended),
       continued: continued?.suspended ?? null,
       model: request.model,
@@ -91,13 +92,6 @@ export async function finish(services: Services, ended: Ended): Promise<Finished
     throw err;
   }
 }
-
-/** What the model calls cost; null when the price of one is unknown. */
-const costOf = ({ answered }: TurnOutcome, prices: Prices) =>
-  costOfCalls(
-    answered.map(({ model, usage }) => ({ ...model, usage })),
-    prices,
-  );
 
 /** Explains why this process no longer held its turn. */
 async function whyClosed({ database }: Services, turnId: string): Promise<string> {

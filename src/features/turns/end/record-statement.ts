@@ -7,7 +7,7 @@ import { unlessWaiting } from "../../../jobs/enqueue.ts";
 import { stateLimit } from "../../../turn/state.ts";
 import { searchColumn, withExtracted } from "../../conversations/index.ts";
 import { alongsideParts, alongsideTypes, isSuperseded } from "../alongside.ts";
-import { onceSettled, settleTurn } from "../budget/budget.ts";
+import { onceSettled, settleTurn } from "../budget/settle.ts";
 import { titlesJob } from "../follow-up/due.ts";
 import { closedTurn, closedTypes } from "./closed-turn.ts";
 
@@ -18,6 +18,7 @@ import { closedTurn, closedTypes } from "./closed-turn.ts";
 const valueTypes = {
   ...closedTypes,
   charged: "int",
+  chargedCost: "bigint",
   contextTokens: "int | null",
   bytesPerToken: "real | null",
   stateChanges: "jsonb | null",
@@ -59,7 +60,7 @@ export const recordUnstored = statement(
   valueTypes,
   (values) => sql<RecordedRow>`
     with ${turn} as (${closedTurn(values)}),
-    ${settleTurn(turn, values.charged)},
+    ${settleTurn(turn, { tokens: values.charged, cost: values.chargedCost })},
     called as (${storedCalls(values)})
     select true as recorded, false as placed, false as "othersWait", false as superseded from ${turn}`,
   { brief: true },
@@ -70,7 +71,7 @@ export const recordMessages = statement(
   valueTypes,
   (values) => sql<RecordedRow>`
     with ${turn} as (${closedTurn(values)}),
-    ${settleTurn(turn, values.charged)},
+    ${settleTurn(turn, { tokens: values.charged, cost: values.chargedCost })},
     ${conversation} as (${freedConversation(values)}),
     stored as (${storedMessages(values)})
     select true as recorded, ${placed}, false as superseded from ${turn} left join ${conversation} on true`,
@@ -102,7 +103,7 @@ export const recordMessenger = statement(
 
 /** The parts that store everything a turn may leave in its conversation, after the turn itself. */
 const allParts = (values: RecordValues) => sql`
-    ${settleTurn(turn, values.charged)},
+    ${settleTurn(turn, { tokens: values.charged, cost: values.chargedCost })},
     ${conversation} as (${freedConversation(values, stateAndTitle(values))}),
     stored as (${storedMessages(values)}),
     called as (${storedCalls(values)}),

@@ -7,6 +7,7 @@ import { nothingStored, type StoredRows } from "../../../turn/observers.ts";
 import type { Origin, TurnOutcome } from "../../../turn/types.ts";
 import { searchWords, type TurnDebug } from "../../conversations/index.ts";
 import { type Alongside, alongsideValues, superseded } from "../alongside.ts";
+import type { Amount } from "../budget/budget.ts";
 import type { Aftermath } from "../follow-up/aftermath.ts";
 import type { Suspended } from "../request.ts";
 import {
@@ -34,8 +35,8 @@ export interface Recording {
   aftermath: Aftermath;
   /** The provider's count of the prompt; null without one. */
   measured: { contextTokens: number; bytesPerToken: number } | null;
-  /** The turn's tokens, for the budgets that count them. */
-  charged: number;
+  /** What the turn took, for the budgets that count it. */
+  charged: Amount;
   /** What the turn cost; null: unknown. */
   costMicros: number | null;
   /** How the turn came to its reply; null unless the agent is being debugged. */
@@ -117,7 +118,8 @@ function valuesOf(recording: Recording, { messages: rows, hooks }: Rows, kept: b
     suspended: left && storableJson(left),
     // A stored turn has its hooks in rows of their own; an unstored one changes no state.
     debug: debug && storableJson({ ...debug, ...(kept ? { hooks: [] } : { stateChanges: null }) }),
-    charged,
+    charged: charged.tokens,
+    chargedCost: charged.cost,
     contextTokens: measured?.contextTokens ?? null,
     bytesPerToken: measured?.bytesPerToken ?? null,
     stateChanges: kept && outcome.state ? storableJson(outcome.state) : null,

@@ -10,7 +10,7 @@ import { unlessDeadlocked } from "../../../db/retry.ts";
 import { agents, conversations, isOpen, turns } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 import { type Heartbeat, hasLapsed, leaseMs, leaseUntil } from "../../../jobs/heartbeat.ts";
-import { heldFor, onceSettled, settleTurns } from "../budget/budget.ts";
+import { heldColumns, heldFor, nothingUsed, onceSettled, settleTurns, type Used } from "../budget/settle.ts";
 
 /** The most orphans that are remembered; the lease of an earlier one runs out. */
 const mostOrphans = 10_000;
@@ -129,9 +129,6 @@ const dead = alias(turns, "dead");
 export const isOverdue = sql<boolean>`${isOpen(turns)} and ${hasLapsed(turns.leaseUntil)}`;
 const closed = assign(turns, { status: "lost", finishedAt: sql`now()`, idempotencyKey: null });
 
-/** The columns that `settleTurns` reads. */
-const heldFields = sql`${turns.agentId}, ${turns.subject}, ${turns.budgetMonth}, ${turns.reserved}, ${turns.userReserved}`;
-
 const promoteStatement = statement(
   { turnId: "uuid", owner: "uuid", takesOver: "boolean", living: "uuid[]" },
   ({ turnId, owner, takesOver, living }) => {
@@ -151,7 +148,7 @@ const promoteStatement = statement(
       update ${turns} set ${closed} from ${mine}
       where ${turns.conversationId} = ${mine.conversationId} and ${turns.ticket} < ${mine.ticket} and ${isOverdue}
         and ${takesOver} and ${turns.id} <> all(${living})
-      returning ${turns.id}, ${heldFields}
+      returning ${turns.id}, ${heldColumns}
     ), ${settleTurns(dead, heldFor(dead))}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })} from ${mine}
       where ${conversations.id} = ${mine.conversationId} and exists (select 1 from ${dead}) and ${onceSettled}
@@ -185,17 +182,17 @@ const closeLostStatement = statement({ living: "uuid[]" }, ({ living }) =>
 
 /** An orphan never ran, so it took no tokens. */
 const closeOrphansStatement = statement({ orphans: "uuid[]" }, ({ orphans }) =>
-  closing(sql`${turns.id} = any(${orphans}) and ${isOpen(turns)}`, sql`0`),
+  closing(sql`${turns.id} = any(${orphans}) and ${isOpen(turns)}`, nothingUsed),
 );
 
 /** Closes the turns that `which` selects, and charges `used` for each of them. */
-function closing(which: SQL, used: SQL) {
+function closing(which: SQL, used: Used) {
   const counted = alias(turns, "counted");
   const openTurns = sql`${conversations.openTurns} - counted.turns`;
   return sql<{ lost: number }>`
     with ${dead} as (
       update ${turns} set ${closed} where ${which}
-      returning ${turns.conversationId}, ${heldFields}
+      returning ${turns.conversationId}, ${heldColumns}
     ), ${settleTurns(dead, used)}, mended as (
       update ${conversations} set ${assign(conversations, { openTurns })}
       from (

@@ -8,7 +8,7 @@ import { upsertThrottle } from "../../../db/throttle.ts";
 import { leaseUntil } from "../../../jobs/heartbeat.ts";
 import type { JsonObject } from "../../../turn/types.ts";
 import { isRemembered } from "../../memories/index.ts";
-import { reserveTokens, reserveUserTokens } from "../budget/budget.ts";
+import { reserveAmount, reserveUserAmount } from "../budget/budget.ts";
 import { historyRoom, historyTypes, newestMessages, type StoredMessages } from "./history.ts";
 
 /** The most turns of a conversation that wait behind the running one (decisions §5, "One at a time"). */
@@ -52,6 +52,9 @@ const valueTypes = {
   month: "date | null",
   tokens: "int | null",
   addedTokens: "int | null",
+  answerTokens: "int | null",
+  inputPrice: "bigint | null",
+  outputPrice: "bigint | null",
 } as const;
 
 type OpenValues = Values<typeof valueTypes>;
@@ -59,13 +62,15 @@ type OpenValues = Values<typeof valueTypes>;
 /** A table of the agent, if the turn is granted. */
 type Owner = Table & Record<"id" | "organizationId", Column>;
 
-/** The fewest tokens that this turn needs. */
-const wanted = sql`(select tokens from wanted)`;
+/** The fewest tokens that this turn needs, and their cost. */
+const wanted = { tokens: sql`(select tokens from wanted)`, cost: sql`(select cost from wanted)` };
 
 function knownAgent({ agentId, agentRevision, mostCalls }: OpenValues, throttled: boolean): SQL {
-  const { id, organizationId, monthlyTokenBudget, userMonthlyTokenBudget, revision } = agents;
+  const { id, organizationId, revision } = agents;
+  const { monthlyTokenBudget, userMonthlyTokenBudget, monthlyCostBudget, userMonthlyCostBudget } = agents;
   const allowed = throttled ? sql`not exists (select 1 from calls where count > ${mostCalls})` : sql`true`;
-  return sql`select ${id}, ${organizationId}, ${monthlyTokenBudget}, ${userMonthlyTokenBudget} from ${agents}
+  return sql`select ${id}, ${organizationId}, ${monthlyTokenBudget}, ${userMonthlyTokenBudget}, ${monthlyCostBudget},
+      ${userMonthlyCostBudget} from ${agents}
     where ${id} = ${agentId} and ${revision} = ${agentRevision} and ${allowed}`;
 }
 
@@ -83,16 +88,20 @@ interface Parts {
   ofUser: boolean;
 }
 
-/** Parts that reserve tokens of both budgets; those of the agent only if the end user's budget covers the turn. */
-function heldTokens({ tokens, addedTokens, month, ref, subject }: OpenValues, { ofAgent, ofUser }: Parts): SQL {
+/** Parts that reserve in both kinds of budgets; in those of the agent only if the end user's cover the turn. */
+function heldAmount(values: OpenValues, { ofAgent, ofUser }: Parts): SQL {
+  const { tokens, addedTokens, answerTokens, inputPrice, outputPrice, month, ref, subject } = values;
   const { contextTokens } = conversations;
   const last = sql`select ${contextTokens} from ${conversations} where ${conversations.ref} = ${ref}`;
-  const heldOfUser = sql`, user_held as (${reserveUserTokens({ agent: known, subject, month, tokens: wanted })}
+  const heldOfUser = sql`, user_held as (${reserveUserAmount({ agent: known, subject, month, ...wanted })}
   ), ${covered} as (select * from ${known} where exists (select 1 from user_held))`;
   const payer = ofUser ? covered : known;
-  const heldOfAgent = sql`, held as (${reserveTokens({ agent: payer, month, tokens: wanted })})`;
+  const heldOfAgent = sql`, held as (${reserveAmount({ agent: payer, month, ...wanted })})`;
+  const prompt = sql`(needed.tokens - ${answerTokens})::numeric`;
   return sql`, wanted as (
-    select greatest(${tokens}, ${addedTokens} + coalesce((${last}), 0)) as tokens
+    select needed.tokens,
+      ceil((${prompt} * ${inputPrice} + ${answerTokens}::numeric * ${outputPrice}) / 1000000)::bigint as cost
+    from (select greatest(${tokens}, ${addedTokens} + coalesce((${last}), 0)) as tokens) needed
   )${ofUser ? heldOfUser : sql``}${ofAgent ? heldOfAgent : sql``}`;
 }
 
@@ -138,8 +147,8 @@ function insertedTurn(values: OpenValues, of: Owner, { stored, ofAgent, ofUser }
     status: "running",
     ...(stored ? placeIn(conversation) : {}),
     ...(ofAgent || ofUser ? { budgetMonth: month } : {}),
-    ...(ofAgent ? { reserved: wanted } : {}),
-    ...(ofUser ? { userReserved: wanted } : {}),
+    ...(ofAgent ? { reserved: wanted.tokens, costReserved: wanted.cost } : {}),
+    ...(ofUser ? { userReserved: wanted.tokens, userCostReserved: wanted.cost } : {}),
   };
   return sql`
     ${insertInto(turns, row)} from ${of}${stored ? sql`, ${conversation}` : sql``}
@@ -172,8 +181,9 @@ function openedRow(values: OpenValues, parts: Parts) {
     remembered: remembers ? remembered : sql<boolean>`false`,
     history: part<StoredMessages>(stored, sql`history.messages`),
     room: part<number>(stored, historyRoom(conversation, values)),
-    // The reserved tokens of each budget.
-    held: sql<number>`${ofAgent || ofUser ? wanted : 0}`,
+    // The reserved tokens and cost of each budget.
+    held: sql<number>`${ofAgent || ofUser ? wanted.tokens : 0}`,
+    heldCost: sql<number>`${ofAgent || ofUser ? wanted.cost : 0}::float8`,
   });
 }
 
@@ -190,7 +200,7 @@ function write(values: OpenValues, parts: Parts) {
   return sql<RowOf<typeof row>>`
     with ${throttled ? sql`calls as (${upsertThrottle({ key, now, resetsAt })}), ` : sql``}
     ${known} as (${knownAgent(values, throttled)})
-    ${charged ? sql`${heldTokens(values, parts)}${granted}` : sql``}
+    ${charged ? sql`${heldAmount(values, parts)}${granted}` : sql``}
     ${stored ? sql`, ${conversation} as (${placedConversation(values, of)})` : sql``}
     , ${turn} as (${insertedTurn(values, of, parts)})
     select ${row} from (select) one

@@ -1,6 +1,7 @@
 import { judge, requireAllowed } from "../../../core/limits/throttle.ts";
 import type { Database } from "../../../db/client.ts";
 import { throttleValues } from "../../../db/throttle.ts";
+import type { Amount } from "../budget/budget.ts";
 import type { FirstReservation, PromptRoom } from "../budget/estimate.ts";
 import type { CountedCall, Idempotency } from "../request.ts";
 import { fitting, noTranscript, readConversation, type Transcript } from "./history.ts";
@@ -38,12 +39,12 @@ export interface Opening {
 export type Opened =
   /** The agent's revision is not the cached one: the caller loads the agent and tries again. */
   | { kind: "changed" }
-  /** The queue is full, and `held` tokens of each budget must be released. */
-  | { kind: "full"; held: number }
-  /** The end user's budget of this month does not cover the turn. */
-  | { kind: "user-spent" }
-  /** The agent's budget of this month does not cover the turn, and `held` tokens of the end user's must be released. */
-  | { kind: "spent"; held: number }
+  /** The queue is full, and the amount `held` by each budget must be released. */
+  | { kind: "full"; held: Amount }
+  /** The end user's budgets of this month do not cover the amount that the turn needs. */
+  | { kind: "user-spent"; held: Amount }
+  /** The agent's budgets of this month do not cover it, and it must be released from the end user's. */
+  | { kind: "spent"; held: Amount }
   | {
       kind: "head" | "queued";
       conversation: { id: string; ref: string; ticket: number } | null;
@@ -76,6 +77,9 @@ function valuesOf(opening: Opening) {
     month: reservation?.month ?? null,
     tokens: reservation?.tokens ?? null,
     addedTokens: reservation?.addedTokens ?? null,
+    answerTokens: reservation?.answerTokens ?? null,
+    inputPrice: reservation?.price.input ?? null,
+    outputPrice: reservation?.price.output ?? null,
   };
 }
 
@@ -92,9 +96,10 @@ export async function open(database: Database, opening: Opening): Promise<Opened
     requireAllowed(judge({ count, resets_at_ms }, throttle.limit, throttle.now));
   }
   if (!row.agentFound) return { kind: "changed" };
-  if (!row.userGranted) return { kind: "user-spent" };
-  if (!row.agentGranted) return { kind: "spent", held: row.held };
-  if (row.status === null) return { kind: "full", held: row.held };
+  const held = { tokens: row.held, cost: row.heldCost };
+  if (!row.userGranted) return { kind: "user-spent", held };
+  if (!row.agentGranted) return { kind: "spent", held };
+  if (row.status === null) return { kind: "full", held };
 
   const place = row.conversationId === null || !conversation ? null : { ...conversation, id: row.conversationId };
   return {

@@ -7,8 +7,10 @@ import { AgentRefusal, type Grant } from "../access/admit.ts";
 import { AgentChanged } from "../access/agents.ts";
 import { type LiveAgent, withModelsOf } from "../agent/load.ts";
 import { type Answering, answeringFor, firstModel } from "../agent/model.ts";
-import { budgetSpent, releaseForUser, settle } from "../budget/budget.ts";
+import { refusal, releaseForUser } from "../budget/budget.ts";
 import { type FirstReservation, firstReservation, type PromptRoom, promptRoom } from "../budget/estimate.ts";
+import { pricingOf } from "../budget/pricing.ts";
+import { settle } from "../budget/settle.ts";
 import type { TurnRequest } from "../request.ts";
 import { stillRunning } from "./idempotency.ts";
 import type { Leases } from "./leases.ts";
@@ -56,7 +58,8 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
   requireAdmitted(answering, request);
   const first = firstModel(answering);
   const room = promptRoom(grant.agent, first, request);
-  const reservation = firstReservation(grant.agent, room, request, clock.now());
+  const { price } = pricingOf(grant.agent, answering.models);
+  const reservation = firstReservation(grant.agent, { room, request, price }, clock.now());
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
     const opened = await openAgain(database, {
       turnId,
@@ -81,15 +84,13 @@ async function openPlace(services: Services, { turnId, leases, grant, request }:
       // The second attempt is for the same request, so it is not counted again.
       throttle: attempt === 1 ? throttle : null,
     });
-    if (opened.kind === "head" || opened.kind === "queued")
-      return { grant, place: opened, answering, room, reservation };
-    if (opened.kind === "user-spent") throw budgetSpent("end user", row.userMonthlyTokenBudget ?? 0, clock.now());
     if (opened.kind === "changed") throw new AgentChanged();
-    const tokens = "held" in opened ? opened.held : 0;
-    const held = reservation && { ...reservation, tokens, agentId: row.id };
-    if (held?.ofUser) await releaseForUser(database, { ...held, subject });
-    if (opened.kind === "spent") throw budgetSpent("agent", row.monthlyTokenBudget ?? 0, clock.now());
-    if (held?.ofAgent) await settle(database, { ...held, used: 0 });
+    if (!("held" in opened)) return { grant, place: opened, answering, room, reservation };
+    const held = { agentId: row.id, month: reservation?.month ?? "", ...opened.held };
+    if (opened.kind === "user-spent") throw await refusal(services, { ...held, subject }, limitsOfUser(row));
+    if (reservation?.ofUser) await releaseForUser(database, { ...held, subject });
+    if (opened.kind === "spent") throw await refusal(services, held, limitsOfAgent(row));
+    if (reservation?.ofAgent) await settle(database, { ...held, used: nothing });
     // A full queue of dead turns must not keep out living ones.
     if ((await leases.closeLost()) === 0) break;
   }
@@ -104,6 +105,18 @@ function requireAdmitted({ models, reason }: Answering, { model, continued }: Tu
   if (model === undefined || continued || models.length > 0 || reason !== "not-admitted") return;
   throw new AgentRefusal("bad-request", "The workspace does not admit it");
 }
+
+const nothing = { tokens: 0, cost: 0 };
+
+const limitsOfAgent = ({ monthlyTokenBudget, monthlyCostBudget }: LiveAgent["row"]) => ({
+  tokens: monthlyTokenBudget,
+  cost: monthlyCostBudget,
+});
+
+const limitsOfUser = ({ userMonthlyTokenBudget, userMonthlyCostBudget }: LiveAgent["row"]) => ({
+  tokens: userMonthlyTokenBudget,
+  cost: userMonthlyCostBudget,
+});
 
 export function lineFull(): EngineError {
   return new EngineError("rate-limited", "Too many turns wait in this conversation", {
