@@ -3,23 +3,14 @@ import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import type { Database } from "../../src/db/client.ts";
 import { createEngine, type Engine } from "../../src/engine.ts";
 import { chatHarness, eventually, readEvents, readUntil, type SseEvent } from "../features/chat/chat.ts";
-import { providersOf } from "../features/chat/connections.ts";
 import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
 import { startThrowaway } from "../real-postgres.ts";
 import { randomTimes } from "../rounds.ts";
 import { finish, gate, reply, scriptedModel, textDelta } from "../scripted-model.ts";
+import { bindWithFallback } from "./fallback.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
-import {
-  answeringModel,
-  answerTo,
-  failingModel,
-  isWhole,
-  nameOf,
-  type Question,
-  requestOf,
-  tokens,
-} from "./questions.ts";
+import { answeringModel, answerTo, isWhole, nameOf, type Question, requestOf, tokens } from "./questions.ts";
 
 const server = await startThrowaway();
 afterAll(() => server?.stop());
@@ -65,15 +56,6 @@ async function prepareAgent(database: Database) {
   ];
   for (const response of await Promise.all(made)) expect(response.ok).toBe(true);
   return { ...h, agent: { slug, key } };
-}
-
-/** The provider of the first connection fails in each victim. */
-async function bindWithFallback({ agent: { slug }, services, organization }: Awaited<ReturnType<typeof prepareAgent>>) {
-  const providers = providersOf({ services, organization });
-  const connection = { provider: "openai", apiKey: "k" } as const;
-  const first = await providers.connect("first", connection);
-  const fallbacks = [{ connectionId: await providers.connect("second", connection), model: "backup" }];
-  await providers.bind(slug, "chat", first, { model: failingModel, fallbacks });
 }
 
 interface TurnRow {
@@ -364,7 +346,7 @@ test("the embedded database: of a process that is killed each turn is there whol
   const before = await open();
   const h = await prepareAgent(before.database);
   const { agent, services } = h;
-  await bindWithFallback(h);
+  await bindWithFallback(h, agent.slug);
   await before.close();
   // The fallback of the first victim is audited, and no other within the same minute.
   const moments: Moment[] = [["audited", 1], ["committing", 3], ["sent", 4], ...randomly(1)];

@@ -5,6 +5,7 @@ import { createMessengers } from "../../src/adapters/messengers/index.ts";
 import { systemClock } from "../../src/adapters/node/clock.ts";
 import { createEngine } from "../../src/engine.ts";
 import { finish, scriptedModel, text } from "../scripted-model.ts";
+import { withFallback } from "./fallback.ts";
 import { dieAt } from "./moments.ts";
 import { openPlace, servicesOf } from "./services.ts";
 
@@ -27,6 +28,7 @@ const real = createMessengers({
 const database = watch(await openPlace(place), "inbox.answer");
 const engine = createEngine({
   ...(await servicesOf(database, model)),
+  models: withFallback(model),
   messengers: { account: (...of) => ({ ...real.account(...of), typingMs: null, send: async () => "1" }) },
 });
 // As a server does: without it, a job that takes longer than a lease would be taken over.

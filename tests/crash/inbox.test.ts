@@ -5,6 +5,7 @@ import { freshDatabase, poolOn } from "../fresh-database.ts";
 import { harness } from "../harness.ts";
 import { startPostgres } from "../real-postgres.ts";
 import { inHardFaults, randomTimes } from "../rounds.ts";
+import { bindWithFallback } from "./fallback.ts";
 import { bundled, crashDirectory, victimsConnections } from "./kill.ts";
 
 const server = await startPostgres();
@@ -33,6 +34,7 @@ async function prepare(database: Database): Promise<string> {
   const h = await harness({ database });
   const { slug } = await h.agent({ provider: "openai", model: "gpt-x", debounceMs: 5 });
   await saveChannel(h, slug, "telegram");
+  await bindWithFallback(h, slug);
   return slug;
 }
 
@@ -93,6 +95,10 @@ async function expectAnsweredOnce(place: string, slug: string, acknowledged: str
       expect(one).toEqual({ name, status: "done", said: 1, replies: ["Answered. sent"] });
     }
     expect(await database.query("select from jobs", [])).toEqual([]);
+    // The agent's first connection fails in each process.
+    const others = `select from messages
+      where role = 'assistant' and metadata -> 'model' -> 0 ->> 'connection' is distinct from 'second'`;
+    expect(await database.query(others, [])).toEqual([]);
   });
 }
 

@@ -13,9 +13,6 @@ export const nameOf = ({ chat, number }: Question) => `${chat}.${number}`;
 /** The agent's answer to a question. */
 export const answerTo = (name: string) => `Let me see. ${name} is answered.`;
 
-/** The model whose provider refuses every call of a victim. */
-export const failingModel = "overloaded";
-
 /** Tokens of both calls. */
 export const tokens = { prompt: 30, completion: 12 };
 

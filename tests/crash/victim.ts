@@ -1,10 +1,9 @@
 // Asks its agent question after question, in several conversations, until it kills itself at the given moment.
-import { APICallError } from "@ai-sdk/provider";
-import type { ModelSpec } from "../../src/core/ports.ts";
 import type { Database } from "../../src/db/client.ts";
 import { createEngine } from "../../src/engine.ts";
 import { plainText } from "../plain-text.ts";
-import { answeringModel, failingModel, isWhole, nameOf, requestOf } from "./questions.ts";
+import { withFallback } from "./fallback.ts";
+import { answeringModel, isWhole, nameOf, requestOf } from "./questions.ts";
 import { openPlace, servicesOf } from "./services.ts";
 
 const [, , place = "", slug = "", key = "", name = "", moment = "", ordinal = ""] = process.argv;
@@ -42,14 +41,6 @@ const model = answeringModel(async (reached) => {
   reach(reached);
 });
 
-/** A provider that is overloaded: another connection of the agent answers. */
-const overloaded = {
-  doStream: async () => {
-    const request = { url: "http://provider.example", requestBodyValues: {} };
-    throw new APICallError({ ...request, message: "Overloaded", statusCode: 503 });
-  },
-};
-
 const database = watch(await openPlace(place));
 /** Says nothing until the fallback is in the audit log. */
 const waiting = {
@@ -62,8 +53,7 @@ const waiting = {
   },
 };
 const backup = moment === "audited" ? waiting : model;
-const resolve = async ({ model }: ModelSpec) => (model === failingModel ? overloaded : backup);
-const { app } = createEngine({ ...(await servicesOf(database, model)), models: { resolve } });
+const { app } = createEngine({ ...(await servicesOf(database, model)), models: withFallback(backup) });
 
 async function ask(chat: string, number: number): Promise<void> {
   const question = { chat, number };

@@ -13,6 +13,7 @@ import { finish, reasoning, reply, type ScriptedModel, scriptedModel, toolCall }
 import { asking, ownTurns } from "../../turns.ts";
 import { watch } from "../activity/watch.ts";
 import { metricsToken, samplesOf, scrape } from "../metrics/scrape.ts";
+import { asking as asked, askOnce } from "./asking.ts";
 import { type ChatHarness, chatHarness, dataLines, eventually, readEvents } from "./chat.ts";
 import { providersOf } from "./connections.ts";
 
@@ -224,4 +225,20 @@ test("embeddings fall back to the same model of another connection, and to no ot
   await expect(embedderFor(services, await ofAgent(h))?.embed(["x"], signal)).rejects.toThrow("status 503");
   expect(called).toEqual(["key-of-primary", "key-of-backup", "key-of-primary"]);
   expect(Object.values(await h.counted())).toEqual([1]);
+});
+
+test("an agent that another one asks falls back too", async () => {
+  const models = { caller: scriptedModel(askOnce), first: failing(), second: answering() };
+  const resolve = async ({ model }: ModelSpec) => models[model as keyof typeof models];
+  const h = await asked({ fields: { provider: null, model: null }, more: { models: { resolve } } });
+  const providers = providersOf(h);
+  const first = await providers.connect("first");
+  const fallbacks = [{ connectionId: await providers.connect("second"), model: "second" }];
+  await providers.bind("helper", "chat", first, { model: "first", fallbacks });
+  await h.say("How long?");
+  const { messages } = await h.helped();
+  expect(messages.at(-1)).toMatchObject({
+    content: "from the backup",
+    metadata: { model: [{ step: 0, connection: "second", model: "second" }] },
+  });
 });
