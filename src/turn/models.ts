@@ -22,22 +22,22 @@ export interface AnsweredStep {
   usage: Usage;
 }
 
-type Called = Pick<TurnModel, "named" | "breaker">;
+type CallableModel = Pick<TurnModel, "named" | "breaker">;
 
 /** The models whose connections don't rest; all of them while each one rests. */
-export function awake<Model extends Called>(models: readonly [Model, ...Model[]]): readonly [Model, ...Model[]] {
+export function awake<Model extends CallableModel>(models: readonly [Model, ...Model[]]): readonly [Model, ...Model[]] {
   if (models.length === 1) return models;
   const [first, ...others] = models.filter(({ breaker, named }) => !breaker?.isResting(keyOf(named)));
   return first ? [first, ...others] : models;
 }
 
 /** Notes that a model is called. After its connection's rest, other turns wait for the result of this call. */
-export function noteCall({ breaker, named }: Called): void {
+export function noteCall({ breaker, named }: CallableModel): void {
   breaker?.until(keyOf(named));
 }
 
 /** Notes whether the provider of a model answered. */
-export function noteAnswer({ breaker, named }: Called, answered: boolean): void {
+export function noteAnswer({ breaker, named }: CallableModel, answered: boolean): void {
   breaker?.note(keyOf(named), answered);
 }
 

@@ -7,6 +7,7 @@ import { Facts } from "../ui/facts.tsx";
 import { WhenLoaded } from "../ui/list/when-loaded.tsx";
 import { Note } from "../ui/note.tsx";
 import { durationText } from "../ui/text/numbers.ts";
+import { answeredBy, fallbackLines } from "./called-models.ts";
 import { Value } from "./tool-view.tsx";
 
 interface Props {
@@ -66,6 +67,12 @@ function Debug({ debug }: { debug: NonNullable<WholeTurn["debug"]> }) {
               <li key={step.index}>
                 {durationText(step.durationMs)}, {step.promptTokens} tokens in, {step.completionTokens} out,{" "}
                 {step.finishReason ?? "not ended"}
+                {answeredBy(step) && <>, by {answeredBy(step)}</>}
+                {fallbackLines(step).map((line) => (
+                  <div key={line} class="soft">
+                    {line}
+                  </div>
+                ))}
                 {step.retries.map(({ attempt, failure: { message } }) => (
                   <div key={attempt} class="soft">
                     Attempt {attempt} failed: {message}
