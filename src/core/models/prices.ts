@@ -1,7 +1,7 @@
 import type { ConnectionProvider } from "./providers.ts";
 
-// Costs are exact integers. A price is a whole number of millionths of the currency unit ("micros") for a million tokens,
-// so tokens times price is a whole number of millionths of a micro; only the cost of a whole turn is rounded.
+// Costs are exact integers. A price is a whole number of millionths of the currency unit ("micros") for a million
+// tokens, so tokens times price is a whole number of millionths of a micro; only the cost of a whole turn is rounded.
 
 /** Micros for a million tokens. */
 export interface Price {
@@ -88,8 +88,8 @@ export function sumCosts(calls: readonly PricedTokens[], prices: Prices): { cost
 }
 
 /**
- * The cost of model calls in micros, rounded once; 0 without tokens, and null when a model that counted tokens has no known
- * price.
+ * The cost of model calls in micros, rounded once; 0 without tokens, and null when a model that counted tokens has no
+ * known price.
  */
 export function costOfCalls(calls: readonly PricedTokens[], prices: Prices): number | null {
   const { cost, isWhole } = sumCosts(calls, prices);

@@ -10,7 +10,7 @@ export type AnalyticsQuery = z.infer<typeof AnalyticsQuery>;
 const count = z.int().openapi({ example: 12 });
 const tokens = z.int().openapi({ example: 5210 });
 const cost = {
-  costMicros: z.number().nullable().openapi({
+  costMicros: z.int().nullable().openapi({
     description:
       "Millionths of the currency's unit, of the turns with a known cost. Null: there are turns, and none has a known cost.",
     example: 31_200,
@@ -202,7 +202,7 @@ const endUser = {
 const UserBudget = AgentBudget.extend(endUser);
 export type UserBudget = z.infer<typeof UserBudget>;
 
-const micros = z.number().openapi({ description: "In millionths of the currency's unit.", example: 5_000_000 });
+const micros = z.int().openapi({ description: "In millionths of the currency's unit.", example: 5_000_000 });
 
 const AgentCost = z.object({ ...agent, budget: micros, used: micros, reserved: micros });
 

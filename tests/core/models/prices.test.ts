@@ -6,6 +6,7 @@ import {
   costOf,
   costOfCalls,
   findPrice,
+  highestPrice,
   type ModelPrice,
   type Price,
   roundMicros,
@@ -90,6 +91,18 @@ describe("the cost of tokens", () => {
     // Two halves are one: they are not rounded by themselves.
     expect(costOfCalls([call, call], pricesOf(own(half)))).toBe(1);
   });
+});
+
+test("estimates take the highest prices among models, of any kind of prompt token", () => {
+  const rows = own(price("a", 5, { cacheWrite: 7, output: 1 }), price("b", 3, { cachedInput: 2, output: 9 }));
+  const of = (...models: string[]) =>
+    highestPrice(
+      models.map((model) => ({ provider: "openai", model })),
+      pricesOf(rows),
+    );
+  expect(of("a", "b")).toEqual({ input: 7, output: 9 });
+  expect(of("b", "unknown")).toEqual({ input: 3, output: 9 });
+  expect(of("unknown")).toEqual({ input: 0, output: 0 });
 });
 
 describe("costs as exact numbers", () => {

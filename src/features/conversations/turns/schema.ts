@@ -26,7 +26,7 @@ const Turn = z
     }),
     promptTokens: count,
     completionTokens: count,
-    costMicros: z.number().nullable().openapi({
+    costMicros: z.int().nullable().openapi({
       description:
         "What the turn cost by the prices of then, in millionths of the currency's unit. Null: unknown, or it has not ended.",
       example: 1_250,

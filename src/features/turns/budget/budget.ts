@@ -7,10 +7,11 @@ import { assign, column, fields, insertInto, only, type RowOf } from "../../../d
 import { agents, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-// `monthlyTokenBudget` and `monthlyCostBudget`: tokens and their cost are reserved in `budget_periods` before a model call,
-// and its usage is recorded there after it, so that simultaneous calls can't spend the same. The end users' budgets are
-// handled in the same way in `user_budget_periods`. If a turn's process died, the turn's usage is unknown, and its
-// reservation counts as used. Background calls reserve in `holds.ts`. Costs are in micros; what has no price costs nothing.
+// `monthlyTokenBudget` and `monthlyCostBudget`: tokens and their cost are reserved in `budget_periods` before a model
+// call, and its usage is recorded there after it, so that simultaneous calls can't spend the same. The end users' budgets
+// are handled in the same way in `user_budget_periods`. If a turn's process died, the turn's usage is unknown, and its
+// reservation counts as used. Background calls reserve in `holds.ts`. Costs are in micros; a model without a price costs
+// nothing.
 
 /** Tokens and their cost. */
 export interface Amount {
@@ -115,14 +116,16 @@ const reserveOne = statement(
     // Locks the turn: if it were closed meanwhile, its reservation would never be released.
     return sql<RowOf<typeof row>>`
       with ${turn} as (
-        select ${turns.reserved}, ${turns.costReserved} from ${turns} where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
+        select ${turns.reserved}, ${turns.costReserved} from ${turns}
+        where ${turns.id} = ${turnId} and ${isOpen(turns)} for no key update
       ), ${agent} as (
         select ${agents.id}, ${agents.monthlyTokenBudget}, ${agents.monthlyCostBudget} from ${agents}
         where ${agents.id} = ${agentId} and exists (select 1 from ${turn})
       ), held as (
         ${reserveAmount({ agent, month, ...more })}
       ), changed as (
-        update ${turns} set ${assign(turns, { reserved: tokens, costReserved: cost })} where ${turns.id} = ${turnId} and ${granted}
+        update ${turns} set ${assign(turns, { reserved: tokens, costReserved: cost })}
+        where ${turns.id} = ${turnId} and ${granted}
       )
       select ${row}`;
   },
@@ -217,8 +220,8 @@ interface Limits {
 export const noLimits: Limits = { tokens: null, cost: null };
 
 /**
- * The 429 of an agent or an end user whose budgets do not cover an amount; `Retry-After` is the beginning of the next month.
- * Where there are two budgets, it reads which of them is used up.
+ * The 429 of an agent or an end user whose budgets do not cover an amount; `Retry-After` is the beginning of the next
+ * month. Where there are two budgets, it reads which of them is used up.
  */
 export async function refusal(
   { database, clock }: BudgetServices,

@@ -6,8 +6,8 @@ import { assign, fields, jsonRows, type RowOf } from "../../../db/fragments.ts";
 import { agents, budgetHolds, budgetPeriods, isOpen, turns, userBudgetPeriods } from "../../../db/schema.ts";
 import { statement } from "../../../db/statement.ts";
 
-// The reserved tokens and costs of a budget are those of its open turns and background calls. They differ after a process was
-// killed between reserving tokens for a turn that found its conversation's queue full and releasing them.
+// The reserved tokens and costs of a budget are those of its open turns and background calls. They differ after a process
+// was killed between reserving for a turn that found its conversation's queue full and releasing them.
 
 /** The periods of one kind of budget, and its reservations: rows of `agent_id`, `subject`, `month`, `tokens` and `cost`. */
 interface Kind {

@@ -101,8 +101,8 @@ export function nextReservation(
 export const cautiousTokens = (bytes: number) => Math.ceil(bytes / 3);
 
 /**
- * The provider's count, plus an estimate for calls without one; `promptBytes` is the size of their first prompt. What has no
- * price costs nothing.
+ * The provider's count, plus an estimate for calls without one; `promptBytes` is the size of their first prompt. A model
+ * without a price costs nothing.
  */
 export function amountTaken({ usage, ...calls }: Consumption, promptBytes: number, { prices, price }: Pricing): Amount {
   const prompts = tokenCount(calls.uncountedCalls * firstPrompt(calls, promptBytes));

@@ -16,8 +16,8 @@ import {
 } from "./budget.ts";
 import { replaced } from "./settle.ts";
 
-// The tokens and money that background calls reserve in agents' budgets. Each call has a row under a lease, so that a repeated
-// settlement charges nothing twice, and so that what a dead process's call are settled by others.
+// The tokens and money that background calls reserve in agents' budgets. Each call has a row under a lease, so that a
+// repeated settlement charges nothing twice, and so that the hold of a dead process is settled by another one.
 
 /** The amount that one call reserves. */
 export interface Hold extends Reservation {

@@ -34,7 +34,8 @@ export function settleTurn(ended: Ended, used: Used): SQL {
 export function settleTurns(ended: Ended, used: Used): SQL {
   const [sums, userSums] = [alias(turns, "sums"), alias(turns, "user_sums")];
   const summed = (of: Column) => sql`sum(${of}) as ${column(of)}`;
-  const counted = sql`sum(${used.tokens}) as used, sum(${used.cost}) as cost_used from ${ended} where ${ended.budgetMonth} is not null`;
+  const counted = sql`sum(${used.tokens}) as used, sum(${used.cost}) as cost_used
+    from ${ended} where ${ended.budgetMonth} is not null`;
   const ofUsers = sql`(
     select ${ended.agentId}, ${ended.subject}, ${ended.budgetMonth},
       ${summed(ended.userReserved)}, ${summed(ended.userCostReserved)}, ${counted} group by 1, 2, 3
