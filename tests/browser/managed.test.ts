@@ -1,7 +1,8 @@
+import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { createAgentEngine } from "../../src/client/index.ts";
-import { shared } from "../runtime/program.ts";
+import { chat, shared } from "../runtime/program.ts";
 import { hasBrowser, openPage, watch } from "./browser.ts";
 import { looksRight, signIn, tabTo } from "./panel.ts";
 import { startServer } from "./server.ts";
@@ -330,4 +331,85 @@ browserTest("a person makes a token for a program, narrows it, and deletes it", 
   await tokens.getByRole("row", { name: /Nightly export/ }).waitFor({ state: "detached" });
   expect(await status("/api/instances")).toBe(401);
   expect(complaints).toEqual([]);
+});
+
+browserTest("an owner sets prices, by keyboard, and sees what turns cost", async () => {
+  const { page, complaints } = await openAs("prices", "Prices");
+  const { url, key } = server();
+  const listed = page.getByRole("table", { name: "List prices" });
+  await listed.getByRole("row", { name: /openai:gpt-5-mini/ }).waitFor();
+  await tabTo(page, /^New price$/);
+  await page.keyboard.press("Enter");
+  const create = page.getByRole("dialog", { name: "New price" });
+  await create.getByLabel("Model").fill("gpt-5*");
+  await create.getByLabel("Input", { exact: true }).fill("0.0000001");
+  await create.getByLabel("Output").fill("2");
+  await create.getByLabel("Currency").fill("Euro");
+  expect(await create.getByLabel("Currency").inputValue()).toBe("Eur");
+  await page.keyboard.press("Enter");
+  await create.getByText("Input: must have at most 6 decimals").waitFor();
+  await create.getByText("must be three capital letters, such as USD", { exact: true }).waitFor();
+  await looksRight(page, "managed-new-price");
+  await create.getByLabel("Input", { exact: true }).fill("0.25");
+  await create.getByLabel("Currency").fill("EUR");
+  await page.keyboard.press("Enter");
+  const own = page.getByRole("table", { name: "Own prices" });
+  await own.getByRole("row", { name: /openai:gpt-5\* €0\.25 as input as input €2\.00/ }).waitFor();
+  await page.getByText("None is in force, since the own prices are in EUR.").waitFor();
+  // In EUR the demo model has no price yet, so the cost of this turn stays unknown.
+  const chatId = "cost-of-turns";
+  expect((await chat({ url, key, text: "Unknown", chatId })).status).toBe(200);
+
+  await listed.getByRole("row", { name: /demo:/ }).getByRole("button", { name: "Set own price" }).press("Enter");
+  const demo = page.getByRole("dialog", { name: "Price of demo:*" });
+  await demo.getByLabel("Input", { exact: true }).fill("100");
+  await demo.getByLabel("Output").fill("100");
+  await page.keyboard.press("Enter");
+  await own.getByRole("row", { name: /demo:\*/ }).waitFor();
+  await looksRight(page, "managed-prices");
+  expect((await chat({ url, key, text: "Known", chatId })).status).toBe(200);
+
+  await page.goto(`${url}/#/usage`);
+  const byModel = page.getByRole("table", { name: "Usage by model" });
+  await byModel.getByRole("row", { name: /^demo:demo .*€0\.03, unknown for \d+ turns?$/ }).waitFor();
+  await tabTo(page, /^Cost$/);
+  await page.keyboard.press("Enter");
+  const days = page.getByRole("figure", { name: "Cost by day" });
+  await days.locator("canvas").waitFor();
+  await days
+    .locator(".chart-legend")
+    .getByText(/Cost in EUR/)
+    .waitFor();
+  await looksRight(page, "managed-usage");
+  const [file] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "Download usage by model as CSV" }).click(),
+  ]);
+  expect(readFileSync(await file.path(), "utf8")).toMatch(/^demo:demo,.*,\d+,EUR,\d+\r$/m);
+
+  await page.goto(`${url}/#/conversations`);
+  await page
+    .getByRole("row", { name: /Unknown/ })
+    .getByRole("link")
+    .click();
+  const why = page.getByRole("button", { name: "Why this answer" });
+  const costOf = async (index: number) => {
+    await why.nth(index).click();
+    const fact = page.getByRole("dialog").locator("dl > div", { hasText: /^Cost/ });
+    const text = await fact.innerText();
+    await page.getByRole("button", { name: "Close", exact: true }).click();
+    return text.replace(/\s+/g, " ");
+  };
+  await why.nth(1).waitFor();
+  expect(await costOf(0)).toBe("Cost unknown");
+  expect(await costOf(1)).toMatch(/^Cost €0\.0\d+$/);
+
+  await page.goto(`${url}/#/prices`);
+  for (const name of ["demo:*", "openai:gpt-5*"]) {
+    await own.getByRole("row", { name }).getByRole("button", { name: "Delete" }).press("Enter");
+    await page.getByRole("button", { name: "Delete the price" }).press("Enter");
+    await page.getByText(`${name} is deleted`).waitFor();
+  }
+  await page.getByText("The list prices below are in force.").waitFor();
+  expect(complaints.filter((text) => !/400 \(/.test(text))).toEqual([]);
 });

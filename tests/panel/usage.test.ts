@@ -33,21 +33,27 @@ describe("usage as a file", () => {
     unpricedTurns: 1,
   };
   test("names agents, people, models or days", () => {
-    expect(csvOf([{ instanceId: "tea", instanceName: 'Tea, "green"', ...numbers }])).toBe(
-      'agent,name,turns,prompt_tokens,completion_tokens,total_tokens,cost_micros,unpriced_turns\r\ntea,"Tea, ""green""",2,10,3,13,40,1\r\n',
+    expect(csvOf([{ instanceId: "tea", instanceName: 'Tea, "green"', ...numbers }], "USD")).toBe(
+      'agent,name,turns,prompt_tokens,completion_tokens,total_tokens,cost_micros,currency,unpriced_turns\r\ntea,"Tea, ""green""",2,10,3,13,40,USD,1\r\n',
     );
-    expect(csvOf([{ model: "openai:gpt-5", ...numbers }])).toMatch(/^model,turns.*\r\nopenai:gpt-5,2,/);
-    expect(csvOf([{ date: "2026-01-01", ...numbers }])).toMatch(/^date,turns.*\r\n2026-01-01,2,/);
-    expect(csvOf([{ user: null, userChannel: null, ...numbers }])).toMatch(/^user,channel,turns.*\r\n,,2,/);
+    expect(csvOf([{ model: "openai:gpt-5", ...numbers }], "USD")).toMatch(/^model,turns.*\r\nopenai:gpt-5,2,/);
+    expect(csvOf([{ date: "2026-01-01", ...numbers }], "USD")).toMatch(/^date,turns.*\r\n2026-01-01,2,/);
+    expect(csvOf([{ user: null, userChannel: null, ...numbers }], "USD")).toMatch(/^user,channel,turns.*\r\n,,2,/);
   });
 
   test("leaves an unknown cost empty", () => {
     const row = { date: "2026-01-01", ...numbers, costMicros: null, unpricedTurns: 2 };
-    expect(csvOf([row])).toMatch(/\r\n2026-01-01,2,10,3,13,,2\r\n$/);
+    expect(csvOf([row], "EUR")).toMatch(/\r\n2026-01-01,2,10,3,13,,EUR,2\r\n$/);
+  });
+
+  test("has no costs where none are shown", () => {
+    expect(csvOf([{ date: "2026-01-01", ...numbers }], null)).toBe(
+      "date,turns,prompt_tokens,completion_tokens,total_tokens\r\n2026-01-01,2,10,3,13\r\n",
+    );
   });
 
   test("holds no formula that somebody put into a name", () => {
-    expect(csvOf([{ user: "=1+1", userChannel: "web", ...numbers }])).toContain("\r\n'=1+1,web,2");
+    expect(csvOf([{ user: "=1+1", userChannel: "web", ...numbers }], null)).toContain("\r\n'=1+1,web,2");
   });
 });
 

@@ -1,11 +1,14 @@
 import type { ComponentChildren } from "preact";
 import type { WholeTurn } from "../../client/index.ts";
 import { api } from "../data/api.ts";
+import { readCurrency } from "../data/currency.ts";
 import { useLoaded } from "../data/list/load.ts";
+import { hasFeature } from "../data/session.ts";
 import { Dialog } from "../ui/dialog/dialog.tsx";
 import { Facts } from "../ui/facts.tsx";
 import { WhenLoaded } from "../ui/list/when-loaded.tsx";
 import { Note } from "../ui/note.tsx";
+import { turnCostText } from "../ui/text/money.ts";
 import { durationText } from "../ui/text/numbers.ts";
 import { answeredBy, fallbackLines } from "./called-models.ts";
 import { Value } from "./tool-view.tsx";
@@ -18,15 +21,18 @@ interface Props {
 
 /** Explains a turn's reply. */
 export function WhyDialog({ conversationId, turnId, onClose }: Props) {
-  const turn = useLoaded(async () => (await api.getTurn({ conversationId, turnId })).turn, [turnId]);
+  const read = useLoaded(async () => {
+    const [{ turn }, currency] = await Promise.all([api.getTurn({ conversationId, turnId }), readCurrency()]);
+    return { turn, currency };
+  }, [turnId]);
   return (
     <Dialog title="Why this answer" close="Close" onClose={onClose}>
-      <WhenLoaded of={turn}>{(read) => <Turn turn={read} />}</WhenLoaded>
+      <WhenLoaded of={read}>{(all) => <Turn {...all} />}</WhenLoaded>
     </Dialog>
   );
 }
 
-function Turn({ turn }: { turn: WholeTurn }) {
+function Turn({ turn, currency }: { turn: WholeTurn; currency: string | null }) {
   const { debug } = turn;
   return (
     <>
@@ -34,6 +40,7 @@ function Turn({ turn }: { turn: WholeTurn }) {
         of={[
           ["Model", [turn.provider, turn.model].filter((part) => part !== null).join(" · ") || "none"],
           ["Tokens", `${turn.promptTokens} in, ${turn.completionTokens} out`],
+          ...(hasFeature("providers") ? [["Cost", turnCostText(turn, currency)] as const] : []),
           ["First output", durationText(turn.ttftMs)],
           ["In all", durationText(turn.durationMs)],
           ["Ended as", turn.status],

@@ -20,17 +20,17 @@ function namesOf({ instanceId, instanceName, user, userChannel, model, date }: N
   return new Map(Object.entries({ user: user ?? "", channel: userChannel ?? "" }));
 }
 
-/** Usage as comma-separated values, with titles in the first line. */
-export function csvOf(rows: readonly UsageRow[]): string {
+/** Usage as comma-separated values, with titles in the first line. Without a currency it has no costs. */
+export function csvOf(rows: readonly UsageRow[], currency: string | null): string {
   const lines = rows.map(
     ({ turns, promptTokens, completionTokens, totalTokens, costMicros, unpricedTurns, ...row }) => {
-      const numbers = [turns, promptTokens, completionTokens, totalTokens, costMicros ?? "", unpricedTurns];
-      return [...namesOf(row).values(), ...numbers];
+      const costs = currency === null ? [] : [costMicros ?? "", currency, unpricedTurns];
+      return [...namesOf(row).values(), turns, promptTokens, completionTokens, totalTokens, ...costs];
     },
   );
   const [first] = rows;
   const names = first ? namesOf(first).keys() : ["user", "channel"];
-  const numbers = ["turns", "prompt_tokens", "completion_tokens", "total_tokens", "cost_micros", "unpriced_turns"];
-  const titles = [...names, ...numbers];
+  const costs = currency === null ? [] : ["cost_micros", "currency", "unpriced_turns"];
+  const titles = [...names, "turns", "prompt_tokens", "completion_tokens", "total_tokens", ...costs];
   return [titles, ...lines].map((line) => `${line.map(cell).join(",")}\r\n`).join("");
 }

@@ -1,9 +1,11 @@
+import { useSignal } from "@preact/signals";
 import type { Analytics } from "../../../client/index.ts";
 import { agentChoices, useAgents } from "../../data/agents.ts";
 import { api } from "../../data/api.ts";
 import { filtersOf } from "../../data/list/filters.ts";
 import { useLoaded } from "../../data/list/load.ts";
 import { query } from "../../data/route.ts";
+import { hasFeature } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { Figure, Figures } from "../../ui/chart/figures.tsx";
@@ -13,6 +15,7 @@ import { WhenLoaded } from "../../ui/list/when-loaded.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Segments } from "../../ui/segments.tsx";
+import { moneyText, shortMoneyText, unknownText } from "../../ui/text/money.ts";
 import { countText, durationText, shortText } from "../../ui/text/numbers.ts";
 import { BudgetCards } from "./budgets.tsx";
 import { askedPeriod, type Period, periodOf, periodProblem } from "./period.ts";
@@ -28,7 +31,10 @@ export function UsagePage() {
   const problem = periodProblem(period);
   const asked = { ...askedPeriod(period), ...(agent === "" ? {} : { instanceId: agent }) };
   return (
-    <Page title="Usage" lead="Tokens, turns and times of the days, in UTC.">
+    <Page
+      title="Usage"
+      lead={`Tokens, ${hasFeature("providers") ? "costs, " : ""}turns and times of the days, in UTC.`}
+    >
       <Filters
         of={filters}
         look="filters"
@@ -58,33 +64,70 @@ function Numbers({ asked }: { asked: UsageRequest }) {
         {(read) => (
           <>
             <Totals numbers={read} />
-            <Card title="Tokens by day">
-              <Chart
-                label="Tokens by day"
-                dates={read.dailyTrend.map(({ date }) => date)}
-                format={shortText}
-                series={[{ label: "Tokens", look: "bars", values: read.dailyTrend.map(({ tokens }) => tokens) }]}
-              />
-              <UsageDownload by="day" asked={asked} />
-            </Card>
+            <Days numbers={read} asked={asked} />
           </>
         )}
       </WhenLoaded>
       <BudgetCards instanceId={instanceId} />
       {instanceId === undefined && <UsageTable key={`${from} ${to}`} by="agent" asked={asked} />}
       <UsageTable key={`${from} ${to} ${instanceId}`} by="user" asked={asked} />
+      {hasFeature("providers") && <UsageTable key={`${from} ${to} ${instanceId} model`} by="model" asked={asked} />}
       {numbers && <Shares numbers={numbers} />}
     </>
   );
 }
 
-const Totals = ({ numbers: { overview, latency } }: { numbers: Analytics }) => (
+/** Tokens, or costs where they are shown, of each day. */
+function Days({ numbers: { dailyTrend, currency }, asked }: { numbers: Analytics; asked: UsageRequest }) {
+  const view = useSignal<"tokens" | "cost">("tokens");
+  const ofCosts = view.value === "cost";
+  const title = ofCosts ? "Cost by day" : "Tokens by day";
+  return (
+    <Card title={title}>
+      {hasFeature("providers") && (
+        <Segments
+          label="Shown"
+          value={view.value}
+          choices={views}
+          onValue={(next) => {
+            view.value = next;
+          }}
+        />
+      )}
+      <Chart
+        label={title}
+        dates={dailyTrend.map(({ date }) => date)}
+        format={ofCosts ? shortMoneyText : shortText}
+        series={[
+          ofCosts
+            ? { label: `Cost in ${currency}`, look: "bars", values: dailyTrend.map(({ costMicros }) => costMicros) }
+            : { label: "Tokens", look: "bars", values: dailyTrend.map(({ tokens }) => tokens) },
+        ]}
+      />
+      <UsageDownload by="day" asked={asked} />
+    </Card>
+  );
+}
+
+const views = [
+  { value: "tokens", label: "Tokens" },
+  { value: "cost", label: "Cost" },
+] as const;
+
+const Totals = ({ numbers: { overview, latency, currency } }: { numbers: Analytics }) => (
   <Figures label="In these days">
     <Figure
       title="Tokens"
       value={shortText(overview.totalTokens)}
       about={`${shortText(overview.promptTokens)} in, ${shortText(overview.completionTokens)} out`}
     />
+    {hasFeature("providers") && (
+      <Figure
+        title="Cost"
+        value={overview.costMicros === null ? "unknown" : moneyText(overview.costMicros, currency)}
+        about={overview.unpricedTurns === 0 ? "By the prices of then" : unknownText(overview.unpricedTurns)}
+      />
+    )}
     <Figure
       title="Turns"
       value={shortText(overview.turns)}

@@ -1,11 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { Instance } from "../../../../client/index.ts";
 import { api } from "../../../data/api.ts";
+import { readCurrency } from "../../../data/currency.ts";
 import { draftOf, keepDraft } from "../../../data/form/drafts.ts";
 import { useLoaded } from "../../../data/list/load.ts";
+import { hasFeature } from "../../../data/session.ts";
 import type { Reply } from "../../../transcript/reply.ts";
 import { Button } from "../../../ui/button.tsx";
 import { TextField } from "../../../ui/form/field.tsx";
+import { turnCostText } from "../../../ui/text/money.ts";
 import { durationText } from "../../../ui/text/numbers.ts";
 import type { PlaygroundChat } from "./chat.ts";
 import { ChatView } from "./chat-view.tsx";
@@ -95,24 +98,29 @@ const Side = ({ title, known, model, chat, onModel }: SideProps) => (
   </section>
 );
 
-/** The tokens and the time of a reply. */
+/** The tokens, the time and the cost of a reply. */
 function Price({ conversationId, reply: { messageId } }: { conversationId: string; reply: Reply }) {
-  const { value } = useLoaded(
-    async () => (messageId === null ? null : (await api.getTurn({ conversationId, turnId: messageId })).turn),
-    [messageId],
-  );
-  const turn = value.value;
-  if (!turn) return <p class="price">&nbsp;</p>;
+  const { value } = useLoaded(async () => {
+    if (messageId === null) return null;
+    const [{ turn }, currency] = await Promise.all([
+      api.getTurn({ conversationId, turnId: messageId }),
+      readCurrency(),
+    ]);
+    return { turn, currency };
+  }, [messageId]);
+  if (!value.value) return <p class="price">&nbsp;</p>;
+  const { turn, currency } = value.value;
   const { provider, model, promptTokens, completionTokens, ttftMs, durationMs } = turn;
   const times = [
     ttftMs !== null && `first output ${durationText(ttftMs)}`,
     durationMs !== null && `all ${durationText(durationMs)}`,
   ];
+  const cost = hasFeature("providers") && `cost ${turnCostText(turn, currency)}`;
   return (
     <p class="price">
       {[provider, model].filter((part) => part !== null).join(" · ")}
       <br />
-      {[...times, `${promptTokens} tokens in, ${completionTokens} out`].filter(Boolean).join(" · ")}
+      {[...times, `${promptTokens} tokens in, ${completionTokens} out`, cost].filter(Boolean).join(" · ")}
     </p>
   );
 }
