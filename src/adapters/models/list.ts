@@ -4,7 +4,7 @@ import type { Fetch } from "./fetch.ts";
 import { checkAddress, checkKey, requireKey, withVersion } from "./spec.ts";
 
 /** The longest list, in characters; real ones are far shorter. */
-const longestList = 8_000_000;
+const longestList = 2_000_000;
 
 /**
  * Requests a provider's list of models, which costs nothing and shows whether address and key are right. Rejects with a

@@ -50,7 +50,7 @@ test("a role is bound, replaced and unbound, with an entry for each change", asy
   expect(await h.role("chat")).toEqual(role);
   expect(await h.revision()).toBe(revision + 1);
   // The same once more is no change.
-  await h.answer(h.bind("chat", binding));
+  await h.answer(h.bind("chat", { ...binding, connectionId: first.id.toUpperCase() }));
   await h.answer(h.bind("chat", { connectionId: second.id }));
   const unbound = await h.answer(h.bind("chat", { connectionId: null, fallbacks: [{ connectionId: nobody }] }));
   expect(unbound.role).toMatchObject({ connection: null, model: "demo", fallbacks: [], source: "none", usable: true });

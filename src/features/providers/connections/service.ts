@@ -133,8 +133,8 @@ export async function deleteConnection(ctx: Ctx, slug: string | null, id: string
   const { name } = await findConnection(ctx.db, ctx, await findHome(ctx, slug), id);
   const change = { action: "provider-connection.delete", name, summary: { id } };
   await writeConnections(ctx, slug, change, async (tx, home) => {
-    const { isDefault, organizationId } = await findConnection(tx, ctx, home, id);
-    if ((await tx.$count(providerBindings, binds(id))) > 0) {
+    const { id: storedId, isDefault, organizationId } = await findConnection(tx, ctx, home, id);
+    if ((await tx.$count(providerBindings, binds(storedId))) > 0) {
       throw new EngineError("conflict", "The connection is bound to a role");
     }
     await tx.delete(providerConnections).where(eq(providerConnections.id, id));

@@ -38,7 +38,10 @@ export async function findConnection(db: Db, ctx: Ctx, home: Home, id: string): 
   return row;
 }
 
-/** Limits a query of bindings to those that name the connection, as the first model or as a fallback. */
+/**
+ * Limits a query of bindings to those that name the connection, as the first model or as a fallback. `id` is the stored
+ * one: a request may spell it in upper case.
+ */
 export const binds = (id: string) =>
   or(
     eq(providerBindings.connectionId, id),

@@ -1,5 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import { type Ctx, type Services, systemCtx } from "../../../context/ctx.ts";
+import { EngineError } from "../../../core/errors.ts";
 import { newId } from "../../../core/ids.ts";
 import {
   apiKeySecret,
@@ -38,11 +39,18 @@ export async function convertSecrets(services: Services): Promise<void> {
     const page = await readOwners(services.database.db, after);
     for (const { slug, providers, ...organization } of page) {
       const ctx = systemCtx(services, organization, "upgrade");
-      for (const provider of providers) await convertProvider(ctx, slug, provider);
+      for (const provider of providers) await unlessDeleted(() => convertProvider(ctx, slug, provider));
     }
     after = page.at(-1)?.id;
     if (page.length < pageSize) return;
   }
+}
+
+/** Another replica may delete the agent or its organization meanwhile. */
+async function unlessDeleted(work: () => Promise<void>): Promise<void> {
+  await work().catch((error: unknown) => {
+    if (!(error instanceof EngineError) || error.code !== "not-found") throw error;
+  });
 }
 
 /** The next agents that have secrets of providers, and of which ones. */

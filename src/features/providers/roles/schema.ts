@@ -10,16 +10,18 @@ export const rolePath = slugParam.extend({
 
 const modelName = z.string().refine(isModelName, `must be ${modelNameRule}`).openapi({ example: "gpt-5-mini" });
 
+const connectionId = z.uuid().toLowerCase();
+
 const usual = "Null: the usual model of the provider.";
 
 const Fallback = z.object({
-  connectionId: z.uuid().openapi({ description: "A connection among the role's options." }),
+  connectionId: connectionId.openapi({ description: "A connection among the role's options." }),
   model: modelName.nullable().default(null).openapi({ description: usual }),
 });
 
 export const NewBinding = z
   .object({
-    connectionId: z.uuid().nullable().openapi({
+    connectionId: connectionId.nullable().openapi({
       description: "A connection among the role's options; null binds none, and ignores the other fields.",
       example: "01936b2e-8f00-7a31-9c54-2f1d0a6b7c8d",
     }),
