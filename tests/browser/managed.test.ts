@@ -369,6 +369,18 @@ browserTest("an owner sets prices, by keyboard, and sees what turns cost", async
   await looksRight(page, "managed-prices");
   expect((await chat({ url, key, text: "Known", chatId })).status).toBe(200);
 
+  await page.goto(`${url}/#/agents/assistant/settings`);
+  const budget = page.getByLabel("Cost of the agent");
+  await budget.fill("-1");
+  await budget.press("Enter");
+  await page.getByText("Cost of the agent: must be at least 0").waitFor();
+  await budget.fill("2.5");
+  await looksRight(page, "managed-agent-budgets");
+  await budget.press("Enter");
+  await page.getByText("Saved", { exact: true }).waitFor();
+  const { instance } = await page.evaluate(async () => (await fetch("/api/instances/assistant")).json());
+  expect(instance).toMatchObject({ monthlyCostBudget: 2_500_000, userMonthlyCostBudget: null });
+
   await page.goto(`${url}/#/usage`);
   const byModel = page.getByRole("table", { name: "Usage by model" });
   await byModel.getByRole("row", { name: /^demo:demo .*€0\.03, unknown for \d+ turns?$/ }).waitFor();
@@ -380,6 +392,8 @@ browserTest("an owner sets prices, by keyboard, and sees what turns cost", async
     .locator(".chart-legend")
     .getByText(/Cost in EUR/)
     .waitFor();
+  const budgets = page.getByRole("region", { name: "Budgets in money of agents this month" });
+  await budgets.getByText("€0.03 of €2.50 1%").waitFor();
   await looksRight(page, "managed-usage");
   const [file] = await Promise.all([
     page.waitForEvent("download"),
@@ -404,6 +418,10 @@ browserTest("an owner sets prices, by keyboard, and sees what turns cost", async
   expect(await costOf(0)).toBe("Cost unknown");
   expect(await costOf(1)).toMatch(/^Cost €0\.0\d+$/);
 
+  await page.goto(`${url}/#/agents/assistant/settings`);
+  await budget.fill("");
+  await budget.press("Enter");
+  await page.getByText("Saved", { exact: true }).waitFor();
   await page.goto(`${url}/#/prices`);
   for (const name of ["demo:*", "openai:gpt-5*"]) {
     await own.getByRole("row", { name }).getByRole("button", { name: "Delete" }).press("Enter");

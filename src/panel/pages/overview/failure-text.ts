@@ -6,7 +6,7 @@ export type FailureItem = AnalyticsNow["failures"]["items"][number];
 const codes: Readonly<Record<string, string>> = {
   "provider-failed": "the model provider answered with an error",
   "provider-timeout": "the model took too long",
-  "rate-limited": "the model provider is asked too often, or a token budget is used up",
+  "rate-limited": "the model provider is asked too often, or a budget is used up",
   internal: "the server made a mistake; its log says which",
   lost: "the server stopped before it ended",
 };

@@ -7,6 +7,7 @@ import { Bar } from "../../ui/bar.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { endUserText } from "../../ui/text/end-user.ts";
+import { moneyText } from "../../ui/text/money.ts";
 import { countText, shareText } from "../../ui/text/numbers.ts";
 
 type Budget = Budgets["agents"][number];
@@ -22,39 +23,65 @@ export function BudgetCards({ instanceId }: { instanceId: string | undefined }) 
   const budgets = value.value;
   if (!budgets) return <Failure error={error.value} retry={reload} />;
   const isMeant = (budget: Budget) => instanceId === undefined || budget.instanceId === instanceId;
-  const [agents, users] = [budgets.agents.filter(isMeant), budgets.users.filter(isMeant)];
+  const of = ({ agents, users }: BudgetsOf) => ({ agents: agents.filter(isMeant), users: users.filter(isMeant) });
+  const { costs } = budgets;
   return (
     <>
-      {agents.length > 0 && (
-        <Card title="Budgets of agents this month" lead={nearText(agents, "agent")}>
-          <ul class="budgets">
-            {agents.map((budget) => (
-              <BudgetRow key={budget.instanceId} budget={budget} name={budget.instanceName}>
-                <AgentLink {...budget} />
-              </BudgetRow>
-            ))}
-          </ul>
-        </Card>
-      )}
-      {users.length > 0 && (
-        <Card title="Budgets of people this month" lead={nearText(users, "person")}>
-          <ul class="budgets">
-            {users.slice(0, shownUsers).map((budget) => (
-              <BudgetRow
-                key={`${budget.instanceId} ${budget.userChannel} ${budget.user}`}
-                budget={budget}
-                name={endUserText(budget.user, budget.userChannel)}
-              >
-                {endUserText(budget.user, budget.userChannel)} <span class="soft">with</span> <AgentLink {...budget} />
-              </BudgetRow>
-            ))}
-          </ul>
-          {users.length > shownUsers && <p class="soft">Those nearest to their limit are shown.</p>}
-        </Card>
-      )}
+      <Cards
+        title="Budgets"
+        {...of(budgets)}
+        amount={({ used, budget }) => `${countText(used)} of ${countText(budget)} tokens`}
+      />
+      <Cards
+        title="Budgets in money"
+        {...of(costs)}
+        amount={({ used, budget }) => `${moneyText(used, costs.currency)} of ${moneyText(budget, costs.currency)}`}
+      />
     </>
   );
 }
+
+/** Budgets of one kind, the largest share first. */
+type BudgetsOf = Pick<Budgets, "agents" | "users">;
+
+interface CardsProps extends BudgetsOf {
+  title: string;
+  /** The used part of a budget in words. */
+  amount: (budget: Budget) => string;
+}
+
+const Cards = ({ title, agents, users, amount }: CardsProps) => (
+  <>
+    {agents.length > 0 && (
+      <Card title={`${title} of agents this month`} lead={nearText(agents, "agent")}>
+        <ul class="budgets">
+          {agents.map((budget) => (
+            <BudgetRow key={budget.instanceId} budget={budget} amount={amount(budget)} name={budget.instanceName}>
+              <AgentLink {...budget} />
+            </BudgetRow>
+          ))}
+        </ul>
+      </Card>
+    )}
+    {users.length > 0 && (
+      <Card title={`${title} of people this month`} lead={nearText(users, "person")}>
+        <ul class="budgets">
+          {users.slice(0, shownUsers).map((budget) => (
+            <BudgetRow
+              key={`${budget.instanceId} ${budget.userChannel} ${budget.user}`}
+              budget={budget}
+              amount={amount(budget)}
+              name={endUserText(budget.user, budget.userChannel)}
+            >
+              {endUserText(budget.user, budget.userChannel)} <span class="soft">with</span> <AgentLink {...budget} />
+            </BudgetRow>
+          ))}
+        </ul>
+        {users.length > shownUsers && <p class="soft">Those nearest to their limit are shown.</p>}
+      </Card>
+    )}
+  </>
+);
 
 const shareOf = ({ used, reserved, budget }: Budget) => (budget === 0 ? 1 : (used + reserved) / budget);
 
@@ -71,19 +98,19 @@ const AgentLink = ({ instanceId, instanceName }: Budget) => (
 
 interface RowProps {
   budget: Budget;
+  amount: string;
   name: string;
   children: ComponentChildren;
 }
 
-function BudgetRow({ budget, name, children }: RowProps) {
+function BudgetRow({ budget, amount, name, children }: RowProps) {
   const share = shareOf(budget);
   const look = share >= 1 ? "bad" : share >= nearShare ? "warn" : undefined;
   return (
     <li>
       <span>{children}</span>
       <span class="numbers">
-        {countText(budget.used)} of {countText(budget.budget)} tokens{" "}
-        <span class={`badge ${look ?? ""}`}>{shareText(share)}</span>
+        {amount} <span class={`badge ${look ?? ""}`}>{shareText(share)}</span>
       </span>
       <Bar label={`Used by ${name}`} share={share} look={look} />
     </li>

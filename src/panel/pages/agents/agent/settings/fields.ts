@@ -3,16 +3,22 @@ import type { Choices } from "../../../../ui/form/choices.ts";
 import type { FieldTable, Row } from "../../../../ui/form/form.tsx";
 import { messengerNumbers, zone } from "../../../shared-fields.ts";
 import { providers } from "../../providers.ts";
+import { moneyField } from "./money-field.tsx";
 
 /** The choices of the fields. */
 interface FieldChoices {
   workspaces: Choices;
   /** The models of the chosen provider. */
   models: readonly string[];
+  /** The currency of budgets in money; null: they can't be set here. */
+  currency: string | null;
 }
 
 /** The settings of an agent. */
-export const settingsFields = (values: Instance, { workspaces, models }: FieldChoices): FieldTable<Instance> => [
+export const settingsFields = (
+  values: Instance,
+  { workspaces, models, currency }: FieldChoices,
+): FieldTable<Instance> => [
   {
     title: "Who it is",
     fields: [
@@ -109,6 +115,16 @@ export const settingsFields = (values: Instance, { workspaces, models }: FieldCh
       [
         { name: "monthlyTokenBudget", label: "Of the agent", kind: "number", optional: true },
         { name: "userMonthlyTokenBudget", label: "Of each end user", kind: "number", optional: true },
+      ],
+    ],
+  },
+  currency !== null && {
+    title: "Budgets in money",
+    lead: `${currency} a calendar month; empty is no limit. Models without a price count nothing.`,
+    fields: [
+      [
+        moneyField("monthlyCostBudget", "Cost of the agent"),
+        moneyField("userMonthlyCostBudget", "Cost of each end user"),
       ],
     ],
   },

@@ -1,5 +1,6 @@
 import type { AgentChanges, CallOptions, Instance } from "../../../../../client/index.ts";
 import { api } from "../../../../data/api.ts";
+import { readCurrency } from "../../../../data/currency.ts";
 import { useForm } from "../../../../data/form/form.ts";
 import { saveUnchanged } from "../../../../data/form/unchanged.ts";
 import { useLoaded } from "../../../../data/list/load.ts";
@@ -31,7 +32,9 @@ export function Settings({ agent, onChange }: TabProps) {
     [org],
   ).value.value;
   const known = useLoaded(() => api.listProviderModels(), []).value.value;
+  const currency = useLoaded(readCurrency, [org]).value.value ?? null;
   const fields = settingsFields(form.values, {
+    currency,
     workspaces: workspaces?.map(({ id, name }) => ({ value: id, label: name })) ?? [],
     models: known?.providers[form.values.provider ?? ""]?.models.map(({ id }) => id) ?? [],
   });
