@@ -65,6 +65,17 @@ test.each<[ModelSpec, unknown, string, string, number]>([
   expect(provider.asked[0]?.body).toMatch(/one.*two/);
 });
 
+test.each([
+  [-1_000_000, 0],
+  [1.5, 2],
+  [1e308, 1_000_000_000],
+])("a provider's count of %d tokens is %d", async (counted, tokens) => {
+  const { models } = answering({ ...openAi, usage: { prompt_tokens: counted, total_tokens: counted } });
+  expect(await models.embed?.(spec("openai", "text-embedding-3-small"), ["one", "two"], never)).toMatchObject({
+    tokens,
+  });
+});
+
 test("servers of one's own need no key", async () => {
   const provider = answering(openAi);
   for (const name of ["ollama", "openai-compatible"] as const) {

@@ -1,5 +1,6 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
 import type { Embedding, ModelSpec } from "../../core/ports.ts";
+import { tokenCount } from "../../turn/usage.ts";
 import type { Fetch } from "./fetch.ts";
 import { checkAddress, checkKey, checkModel, requireKey, withVersion } from "./spec.ts";
 
@@ -13,7 +14,7 @@ export async function embed(
   const model = await embeddingModel(spec, fetch);
   const { embeddings, usage } = await model.doEmbed({ values: [...texts], abortSignal: signal });
   if (embeddings.length !== texts.length) throw new Error("The provider answered with another number of vectors");
-  return { vectors: embeddings, tokens: usage?.tokens ?? 0 };
+  return { vectors: embeddings, tokens: tokenCount(usage?.tokens) };
 }
 
 async function embeddingModel(spec: ModelSpec, fetch: Fetch): Promise<EmbeddingModelV4> {

@@ -108,6 +108,16 @@ export function defaultConnection(role: ProviderRole, facts: ModelFacts): Answer
   return model === null ? null : byConnection(connection, model);
 }
 
+/**
+ * The facts for the usual models of a binding: the model of an agent without a provider is one of the first connection's
+ * provider, and not of the fallbacks' providers.
+ */
+export function factsOfBinding(facts: ModelFacts, { connectionId }: Pick<BoundModel, "connectionId">): ModelFacts {
+  const first = facts.connections.find(({ id }) => id === connectionId);
+  if (!first || facts.own.provider !== null) return facts;
+  return { ...facts, own: { ...facts.own, provider: first.provider } };
+}
+
 /** The model of a provider for an agent that binds none; null where the engine knows none. */
 export function usualModel(role: ProviderRole, facts: ModelFacts, provider: ConnectionProvider): string | null {
   if (role === "transcription" || role === "speech" || !isProviderName(provider)) return null;

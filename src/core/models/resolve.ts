@@ -4,6 +4,7 @@ import {
   byConnection,
   bySettings,
   defaultConnection,
+  factsOfBinding,
   hasAddress,
   hasKey,
   type ModelFacts,
@@ -62,7 +63,8 @@ function resolveBound(role: ProviderRole, facts: ModelFacts, binding: Binding): 
 }
 
 /** The bound model and its fallbacks. */
-export function answerersOf(role: ProviderRole, facts: ModelFacts, { fallbacks, ...first }: Binding): Answerer[] {
+export function answerersOf(role: ProviderRole, given: ModelFacts, { fallbacks, ...first }: Binding): Answerer[] {
+  const facts = factsOfBinding(given, first);
   return [first, ...fallbacks].flatMap(({ connectionId, model }) => {
     const connection = facts.connections.find(({ id }) => id === connectionId);
     if (!connection) return [];

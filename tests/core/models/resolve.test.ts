@@ -109,6 +109,11 @@ describe("chat", () => {
       ["claude:claude-sonnet-5-5 own:mistral-medium-latest shared:gpt-5-mini", "bound", null],
     ],
     [
+      "the model of an agent without a provider at the first connection's provider alone",
+      { connections: all, bindings: { chat: bind("shared", null, "claude", "shared") }, ...ofAgent({ model: "m" }) },
+      ["shared:m claude:claude-sonnet-5-5 shared:m", "bound", null],
+    ],
+    [
       "the usable ones of them",
       { connections: all, bindings: { chat: bind("off", null, "keyless", "ollama") } },
       ["ollama:default", "bound", null],

@@ -3,6 +3,7 @@ import {
   type Answerer,
   type Binding,
   byConnection,
+  factsOfBinding,
   type ModelFacts,
   problemOf,
   problemOfConnection,
@@ -42,7 +43,8 @@ const shown = ({ id, name, provider, shared }: ModelFacts["connections"][number]
  * Throws unless an agent may bind these models to a role: the 404 for a connection that it can't have, and the 400 for
  * one that is no option, for a missing or repeated model, and for embeddings that could not be compared.
  */
-export function requireOptions(role: Role, facts: ModelFacts, { fallbacks, ...first }: Binding): void {
+export function requireOptions(role: Role, given: ModelFacts, { fallbacks, ...first }: Binding): void {
+  const facts = factsOfBinding(given, first);
   const all = [first, ...fallbacks].map((entry, at) => {
     return optionOf(role, facts, entry, at === 0 ? [] : ["fallbacks", at - 1]);
   });
