@@ -431,3 +431,206 @@ browserTest("an owner sets prices, by keyboard, and sees what turns cost", async
   await page.getByText("The list prices below are in force.").waitFor();
   expect(complaints.filter((text) => !/400 \(/.test(text))).toEqual([]);
 });
+
+/** The API as the owner. */
+async function asOwner() {
+  const { url } = server();
+  const { token } = await createAgentEngine({ baseUrl: url }).signIn({ body: owner });
+  return createAgentEngine({ baseUrl: url, token });
+}
+
+browserTest("an owner makes, tests, changes and deletes a provider connection, by keyboard", async () => {
+  const { page, complaints } = await openAs("providers", "Providers");
+  await page.getByText("No connections yet").waitFor();
+  await tabTo(page, /^New connection$/);
+  await page.keyboard.press("Enter");
+  const create = page.getByRole("dialog", { name: "New connection" });
+  expect(await create.getByLabel("Name").inputValue()).toBe("OpenAI");
+  await looksRight(page, "managed-new-connection");
+  await create.getByLabel("Address of its API").fill("https://models.example.com/v1?key=1");
+  await create.getByRole("button", { name: "Create" }).press("Enter");
+  await page.getByText("Address of its API: must end with its path, without ? and #").waitFor();
+  await create.getByLabel("Address of its API").fill("");
+  await create.getByLabel("The organization's default").check();
+  await create.getByRole("button", { name: "Create" }).press("Enter");
+  const openai = page.getByRole("row", { name: /OpenAI/ });
+  await openai.getByText("without key").waitFor();
+  await openai.getByText("default").waitFor();
+  await openai.getByRole("button", { name: "Test" }).press("Enter");
+  await openai.getByText("The connection has no key").waitFor();
+
+  await page.getByRole("button", { name: "New connection" }).click();
+  await create.getByLabel("Provider").selectOption("demo");
+  await create.getByLabel("Name").fill("Echo");
+  await create.getByRole("button", { name: "Create" }).press("Enter");
+  const echo = page.getByRole("row", { name: /Echo/ });
+  await echo.getByRole("button", { name: "Test" }).click();
+  await echo.getByText("Answered after 0 ms.").waitFor();
+
+  const key = "sk-proj-0123456789abcdef85a5";
+  await openai.getByRole("button", { name: "Edit" }).click();
+  const edit = page.getByRole("dialog", { name: "OpenAI" });
+  await edit.getByLabel("API key").fill(key);
+  await edit.getByRole("button", { name: "Save" }).press("Enter");
+  await openai.getByText("usable").waitFor();
+  await openai.getByText("The connection has no key").waitFor({ state: "detached" });
+  await looksRight(page, "managed-providers");
+  expect(await page.content()).not.toContain(key);
+  await openai.getByRole("button", { name: "Edit" }).click();
+  await edit.getByText("Empty: the stored one.").waitFor();
+  await edit.getByLabel("The organization's default").uncheck();
+  await edit.getByRole("button", { name: "Save" }).press("Enter");
+  await openai.getByText("default").waitFor({ state: "detached" });
+
+  const engine = await asOwner();
+  const { connections } = await engine.listSharedConnections({ orgSlug: "default" });
+  const id = connections.find(({ name }) => name === "Echo")?.id ?? "";
+  expect(connections.find(({ name }) => name === "OpenAI")?.apiKeyHint).toMatch(/85a5$/);
+  await engine.createAgent({ body: { slug: "bound" } });
+  await engine.bindProviderRole({ slug: "bound", role: "chat", body: { connectionId: id } });
+  await page.reload();
+  await echo.getByText("Chat").waitFor();
+  await echo.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("It is bound to Chat, so it can't be deleted").waitFor();
+  await page.getByRole("button", { name: "Delete the connection" }).click();
+  await page.getByText("The connection is bound to a role").waitFor();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await engine.deleteAgent({ slug: "bound" });
+  for (const row of [echo, openai]) {
+    await row.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete the connection" }).press("Enter");
+    await row.waitFor({ state: "detached" });
+  }
+  await page.getByText("No connections yet").waitFor();
+  expect(complaints.filter((text) => !/40[09] \(/.test(text))).toEqual([]);
+});
+
+browserTest("an owner binds an agent's chat with fallbacks, and orders them, by keyboard", async () => {
+  const engine = await asOwner();
+  await engine.createAgent({ body: { slug: "desk" } });
+  const [first, second, third] = await Promise.all(
+    ["First", "Second", "Third"].map(async (name) => {
+      const body = { name, provider: "demo" } as const;
+      return (await engine.createSharedConnection({ orgSlug: "default", body })).connection.id;
+    }),
+  );
+  const { page, complaints } = await openAs("agents/desk/models", "desk");
+  const chat = page.getByRole("table", { name: "Roles" }).getByRole("row", { name: /^Chat/ });
+  await chat.getByText("nobody").waitFor();
+  await tabTo(page, /^Change Chat$/);
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Chat" });
+  const connection = dialog.getByLabel("Connection", { exact: true });
+  await connection.waitFor();
+  await page.keyboard.type("First");
+  expect(await connection.inputValue()).toBe(first);
+  for (const name of ["Second", "Third"]) {
+    await tabTo(page, /^Add a fallback$/);
+    await page.keyboard.press("Enter");
+    await dialog.getByRole("option", { name, selected: true }).last().waitFor({ state: "attached" });
+  }
+  await looksRight(page, "managed-role");
+  await tabTo(page, /^Move fallback 2 up$/);
+  await page.keyboard.press("Enter");
+  const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+  expect(await focused()).toBe("Move fallback 1 down");
+  expect(await dialog.getByLabel("Connection of fallback 1").inputValue()).toBe(third);
+  await page.keyboard.press("Enter");
+  expect(await focused()).toBe("Move fallback 2 up");
+  await page.keyboard.press("Enter");
+  await tabTo(page, /^Save$/);
+  await page.keyboard.press("Enter");
+  await chat.getByText("then Second · demo").waitFor();
+  const read = async () => (await engine.listProviderRoles({ slug: "desk" })).roles[0];
+  expect(await read()).toMatchObject({
+    source: "bound",
+    connection: { id: first },
+    fallbacks: [{ connectionId: third }, { connectionId: second }],
+  });
+  await looksRight(page, "managed-models");
+
+  await tabTo(page, /^Change Chat$/);
+  await page.keyboard.press("Enter");
+  await tabTo(page, /^Remove fallback 2$/);
+  await page.keyboard.press("Enter");
+  expect(await focused()).toBe("Remove fallback 1");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Add a fallback");
+  await dialog.getByRole("button", { name: "Save" }).press("Enter");
+  await chat.getByText("then Third · demo").waitFor({ state: "detached" });
+  expect((await read())?.fallbacks).toEqual([]);
+
+  // An agent whose bound connection is disabled says so.
+  await engine.updateSharedConnection({ orgSlug: "default", id: first ?? "", body: { enabled: false } });
+  await page.reload();
+  await page.getByText("The agent does not answer: First is disabled.").waitFor();
+  await chat.getByText("disabled").waitFor();
+  await looksRight(page, "managed-models-disabled");
+  await page.getByRole("main").getByText("connection disabled").waitFor();
+  await chat.getByRole("button", { name: "Change Chat" }).click();
+  await connection.selectOption({ label: "None" });
+  await dialog.getByRole("button", { name: "Save" }).press("Enter");
+  await chat.getByText("nobody").waitFor();
+
+  // A private connection is for this agent alone.
+  await page.getByRole("button", { name: "New connection" }).click();
+  const create = page.getByRole("dialog", { name: "New connection" });
+  expect(await create.getByLabel("The organization's default").count()).toBe(0);
+  await create.getByLabel("Name").fill("Own key");
+  await create.getByRole("button", { name: "Create" }).press("Enter");
+  await page
+    .getByRole("table", { name: "Connections" })
+    .getByRole("row", { name: /Own key/ })
+    .waitFor();
+  await engine.deleteAgent({ slug: "desk" });
+  for (const id of [first, second, third]) await engine.deleteSharedConnection({ orgSlug: "default", id: id ?? "" });
+  expect(complaints).toEqual([]);
+});
+
+browserTest("an owner limits a workspace to providers and models", async () => {
+  const { page, complaints } = await openAs("workspaces", "Workspaces");
+  const card = page.getByRole("region", { name: "default" });
+  await card.getByText("Providers: all.").waitFor();
+  await card.getByRole("button", { name: "Limit providers" }).press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Providers of default" });
+  await dialog.getByLabel("Every provider").uncheck();
+  await dialog.getByLabel("Mistral", { exact: true }).check();
+  await dialog.getByLabel("OpenAI", { exact: true }).check();
+  await dialog.getByLabel("Models of OpenAI").fill("gpt-5-mini, ../x");
+  await dialog.getByLabel("Private connections").uncheck();
+  await looksRight(page, "managed-admission");
+  await dialog.getByRole("button", { name: "Save" }).press("Enter");
+  await page.getByText(/^Models of OpenAI: must be/).waitFor();
+  await dialog.getByLabel("Models of OpenAI").fill("gpt-5-mini");
+  await dialog.getByRole("button", { name: "Save" }).press("Enter");
+  await card.getByText("Providers: OpenAI (gpt-5-mini), Mistral; no private connections.").waitFor();
+  await looksRight(page, "managed-workspaces");
+  await card.getByRole("button", { name: "Limit providers" }).click();
+  await dialog.getByLabel("Every provider").check();
+  await dialog.getByLabel("Private connections").check();
+  await dialog.getByRole("button", { name: "Save" }).press("Enter");
+  await card.getByText("Providers: all.").waitFor();
+  expect(complaints.filter((text) => !/400 \(/.test(text))).toEqual([]);
+});
+
+browserTest("the key of a new agent becomes its private connection, also at a second attempt", async () => {
+  const { page, complaints } = await openAs("agents/~new", "New agent");
+  await page.getByLabel("Its name in addresses").fill("keyed");
+  await page.getByLabel("Model provider").selectOption("openai-compatible");
+  await page.getByLabel("OpenAI-compatible API key").fill("sk-first-0123456789ab11");
+  // Not an allowed host, so that the model is never called.
+  await page.getByLabel("Address of its API").fill("http://127.0.0.1:9/v1");
+  const engine = await asOwner();
+  for (const hint of ["ab11", "cd22"]) {
+    await page.getByRole("button", { name: "Create and test" }).press("Enter");
+    await page.getByText("The agent is made, but its model does not answer").waitFor();
+    const stored = async () => (await engine.listPrivateConnections({ slug: "keyed" })).connections;
+    await expect.poll(async () => (await stored())[0]?.apiKeyHint?.slice(-4)).toBe(hint);
+    expect(await stored()).toMatchObject([{ name: "OpenAI-compatible", roles: ["chat"] }]);
+    await page.getByLabel("OpenAI-compatible API key").fill("sk-second-0123456789cd22");
+  }
+  const { secrets } = await engine.listAgentSecrets({ slug: "keyed" });
+  expect(secrets.filter(({ configured }) => configured)).toEqual([]);
+  await engine.deleteAgent({ slug: "keyed" });
+  expect(complaints.filter((text) => !/(409|50\d) \(/.test(text))).toEqual([]);
+});

@@ -20,6 +20,9 @@ const session = signal<Omit<Me, "user"> | null>(null);
 /** Whether a feature of the managed edition is on. */
 export const hasFeature = (feature: Feature) => session.value?.features.includes(feature) === true;
 
+/** Whether a part of the panel is of what this server serves: of both editions, or of a feature that is on. */
+export const isServed = ({ feature }: { feature?: Feature }) => feature === undefined || hasFeature(feature);
+
 /** Whether the person has every permission in every organization. */
 export const isPlatformAdmin = computed(() => session.value?.isPlatformAdmin === true);
 

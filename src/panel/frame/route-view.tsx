@@ -1,9 +1,9 @@
 import { Suspense } from "preact/compat";
 import { route } from "../data/route.ts";
-import { may, organization } from "../data/session.ts";
+import { isServed, may, organization } from "../data/session.ts";
 import { NotFoundPage, RefusedPage } from "../pages/missing.tsx";
 import { Waiting } from "../ui/waiting.tsx";
-import { accountSection, groups, isServed, pages, reachableGroups } from "./sections.ts";
+import { accountSection, groups, pages, reachableGroups } from "./sections.ts";
 
 const sections = [...groups.flatMap((group) => group.sections), accountSection];
 

@@ -4,6 +4,7 @@ import {
   Bot,
   Brain,
   Building2,
+  Cable,
   ChartColumn,
   Coins,
   Eraser,
@@ -26,7 +27,7 @@ import {
 } from "lucide";
 import type { ComponentType } from "preact";
 import type { SectionProps } from "../data/route.ts";
-import { type Feature, hasFeature, may, type Permission } from "../data/session.ts";
+import { type Feature, isServed, may, type Permission } from "../data/session.ts";
 import { lazilyPage } from "../ui/waiting.tsx";
 
 const loads = {
@@ -42,6 +43,7 @@ const loads = {
   roles: async () => (await import("../pages/organization/roles.tsx")).RolesPage,
   workspaces: async () => (await import("../pages/organization/workspaces.tsx")).WorkspacesPage,
   prices: async () => (await import("../pages/prices/prices.tsx")).PricesPage,
+  providers: async () => (await import("../pages/providers/providers.tsx")).ProvidersPage,
   usage: async () => (await import("../pages/usage/usage.tsx")).UsagePage,
   "audit-log": async () => (await import("../pages/audit/audit.tsx")).AuditPage,
   keys: async () => (await import("../pages/organization/keys.tsx")).KeysPage,
@@ -71,9 +73,6 @@ export interface Section {
   feature?: Feature;
 }
 
-/** Whether the section is part of what this server serves. */
-export const isServed = ({ feature }: Section) => feature === undefined || hasFeature(feature);
-
 /** The navigation: groups of sections. The first section is the start page. */
 export const groups: readonly { title: string | null; sections: readonly Section[] }[] = [
   {
@@ -100,6 +99,7 @@ export const groups: readonly { title: string | null; sections: readonly Section
       { name: "members", title: "Members", icon: Users, needs: "org:read" },
       { name: "roles", title: "Roles", icon: BadgeCheck, needs: "org:read", feature: "administration" },
       { name: "workspaces", title: "Workspaces", icon: FolderOpen, needs: "org:read" },
+      { name: "providers", title: "Providers", icon: Cable, needs: "org.secret:read", feature: "providers" },
       { name: "usage", title: "Usage", icon: ChartColumn, needs: "analytics:read" },
       { name: "prices", title: "Prices", icon: Coins, needs: "org:read", feature: "providers" },
       { name: "audit-log", title: "Audit log", icon: ScrollText, needs: "audit_log:read" },

@@ -5,6 +5,7 @@ import { useLoaded } from "../../data/list/load.ts";
 import { hrefOf } from "../../data/route.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { channelNames } from "../conversations/speakers.ts";
+import { reasonTexts } from "../providers/words.tsx";
 
 /** The agent's picture, or else the first letter of its name. */
 export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instance, "slug" | "name" | "icon"> }) {
@@ -19,12 +20,13 @@ export function AgentIcon({ agent: { slug, name, icon } }: { agent: Pick<Instanc
   return <img class="agent-icon" src={url} alt="" />;
 }
 
-/** Whether an agent answers, and its failing channels. */
-export const State = ({ agent: { active, webEnabled, failingChannels } }: { agent: Instance }) => (
+/** Whether an agent answers, why its provider connection can't, and its failing channels. */
+export const State = ({ agent: { active, webEnabled, providerProblem, failingChannels } }: { agent: Instance }) => (
   <span class="badges">
     <span class={`badge ${active ? (webEnabled ? "good" : "warn") : ""}`}>
       {active ? (webEnabled ? "answers" : "Web off") : "inactive"}
     </span>
+    {providerProblem && <span class="badge bad">connection {reasonTexts[providerProblem]}</span>}
     {failingChannels.map(({ channelType }) => (
       <span key={channelType} class="badge bad">
         {channelNames[channelType] ?? channelType} fails

@@ -5,6 +5,7 @@ import { api, connection, isRefused } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
 import { useLoaded } from "../../data/list/load.ts";
 import { hrefOf } from "../../data/route.ts";
+import { hasFeature } from "../../data/session.ts";
 import { Card } from "../../ui/card.tsx";
 import { SecretField } from "../../ui/form/field.tsx";
 import { type FieldTable, SendForm } from "../../ui/form/form.tsx";
@@ -13,7 +14,7 @@ import { Page } from "../../ui/page.tsx";
 import { Code } from "../../ui/text/code.tsx";
 import { agentAddressName } from "../shared-fields.ts";
 import { FirstCalls } from "./first-calls.tsx";
-import { needsOf, type ProviderName, providers, secretsOf } from "./providers.ts";
+import { labelOfProvider, needsOf, type ProviderName, providers, secretsOf } from "./providers.ts";
 
 interface NewAgentInput {
   slug: string;
@@ -119,12 +120,29 @@ async function store({ slug, name, provider, baseUrl, model }: NewAgentInput, ke
     if (!(isRefused(error, 409) && tried.has(slug))) throw error;
     await api.updateAgent({ slug, body: settings });
   }
+  if (baseUrl === "" && key === "") return;
+  if (hasFeature("providers")) return connect(slug, { provider, baseUrl, key });
   const names = secretsOf(provider);
   const secrets = [
     ...(baseUrl === "" ? [] : [{ key: names.baseUrl, value: baseUrl }]),
     ...(key === "" ? [] : [{ key: names.key, value: key }]),
   ];
-  if (secrets.length > 0) await api.putAgentSecrets({ slug, body: { secrets } });
+  await api.putAgentSecrets({ slug, body: { secrets } });
+}
+
+/** Binds the agent's replies to a private connection, or to the one that an earlier attempt on this page created. */
+async function connect(
+  slug: string,
+  { provider, baseUrl, key }: Pick<NewAgentInput, "provider" | "baseUrl"> & { key: string },
+): Promise<void> {
+  const body = { name: labelOfProvider(provider), provider, baseUrl: baseUrl || null, ...(key && { apiKey: key }) };
+  const { connections } = await api.listPrivateConnections({ slug });
+  const former = connections.find((one) => one.name === body.name && one.provider === provider);
+  const { connection: made } = former
+    ? await api.updatePrivateConnection({ slug, id: former.id, body })
+    : await api.createPrivateConnection({ slug, body });
+  // Without a model of its own, so that the agent's settings go on choosing it.
+  await api.bindProviderRole({ slug, role: "chat", body: { connectionId: made.id } });
 }
 
 /** The agents that this page created and whose model has not answered yet. */

@@ -1,4 +1,6 @@
-/** The providers of models, as people know them. */
+import type { ProviderConnection } from "../../../client/index.ts";
+
+/** The providers of language models, as people know them. */
 export const providers = [
   { value: "openai", label: "OpenAI" },
   { value: "anthropic", label: "Anthropic" },
@@ -11,6 +13,18 @@ export const providers = [
 
 export type ProviderName = (typeof providers)[number]["value"];
 
+export type ConnectionProvider = ProviderConnection["provider"];
+
+/** The providers of connections: those of language models, and those of speech alone. */
+export const connectionProviders: readonly { value: ConnectionProvider; label: string }[] = [
+  ...providers,
+  { value: "deepgram", label: "Deepgram" },
+  { value: "elevenlabs", label: "ElevenLabs" },
+];
+
+export const labelOfProvider = (provider: ConnectionProvider) =>
+  connectionProviders.find(({ value }) => value === provider)?.label ?? provider;
+
 /** The names of a provider's secrets. */
 export const secretsOf = (provider: ProviderName) => {
   const name = provider.replaceAll("-", "_");
@@ -18,7 +32,7 @@ export const secretsOf = (provider: ProviderName) => {
 };
 
 /** Whether a provider needs a key, and whether it needs an address. */
-export const needsOf: Readonly<Record<ProviderName, { key: boolean; baseUrl: boolean }>> = {
+export const needsOf: Readonly<Record<ConnectionProvider, { key: boolean; baseUrl: boolean }>> = {
   openai: { key: true, baseUrl: false },
   anthropic: { key: true, baseUrl: false },
   google: { key: true, baseUrl: false },
@@ -26,4 +40,6 @@ export const needsOf: Readonly<Record<ProviderName, { key: boolean; baseUrl: boo
   ollama: { key: false, baseUrl: true },
   "openai-compatible": { key: true, baseUrl: true },
   demo: { key: false, baseUrl: false },
+  deepgram: { key: true, baseUrl: false },
+  elevenlabs: { key: true, baseUrl: false },
 };

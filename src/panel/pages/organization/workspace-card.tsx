@@ -2,7 +2,7 @@ import type { Member, Workspace } from "../../../client/index.ts";
 import { api } from "../../data/api.ts";
 import { useForm } from "../../data/form/form.ts";
 import { useLoaded } from "../../data/list/load.ts";
-import { may, orgSlug } from "../../data/session.ts";
+import { hasFeature, may, orgSlug } from "../../data/session.ts";
 import { Allowed } from "../../ui/allowed.tsx";
 import { Card } from "../../ui/card.tsx";
 import { DeleteButton, DialogButton } from "../../ui/dialog/buttons.tsx";
@@ -10,6 +10,7 @@ import { StoredCheck } from "../../ui/form/check.tsx";
 import { type DialogProps, type FieldTable, FormDialog } from "../../ui/form/form.tsx";
 import { Failure } from "../../ui/note.tsx";
 import { tell } from "../../ui/toast.tsx";
+import { Admission } from "../providers/admission.tsx";
 import { type RoleChoice, reachesAll } from "./role-choices.ts";
 
 interface Props {
@@ -30,6 +31,7 @@ export function WorkspaceCard({ workspace, everybody, roles, onChange }: Props) 
     <Card title={name} lead={agents}>
       <Failure error={given.error.value} retry={given.reload} />
       <Reach path={path} everybody={everybody} roles={roles} given={given.value.value} onChange={given.reload} />
+      {hasFeature("providers") && <Admission path={path} name={name} />}
       <Allowed to="org.member:manage">
         <div class="actions">
           <DialogButton

@@ -3,7 +3,7 @@ import type { ComponentType } from "preact";
 import { Suspense } from "preact/compat";
 import { api, isRefused } from "../../../data/api.ts";
 import { useLoaded } from "../../../data/list/load.ts";
-import { may, type Permission } from "../../../data/session.ts";
+import { type Feature, isServed, may, type Permission } from "../../../data/session.ts";
 import { Failure } from "../../../ui/note.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
@@ -20,6 +20,8 @@ interface Tab {
   /** The permission to see the tab. */
   needs: Permission;
   view: ComponentType<TabProps>;
+  /** The feature of the managed edition that the tab belongs to; absent for a tab of both editions. */
+  feature?: Feature;
 }
 
 /** A tab, loaded when first opened. */
@@ -33,6 +35,10 @@ const tab = (name: string, title: string, needs: Permission, load: () => Promise
 const tabs: readonly Tab[] = [
   { name: undefined, title: "Playground", needs: "agent.playground:use", view: Playground },
   tab("settings", "Settings", "agent:read", async () => (await import("./settings/settings.tsx")).Settings),
+  {
+    ...tab("models", "Models", "agent:read", async () => (await import("./models/models.tsx")).Models),
+    feature: "providers",
+  },
   tab("prompts", "Prompts", "agent.prompt:read", async () => (await import("./prompts.tsx")).PromptsTab),
   tab("tools", "Tools", "agent.tool:read", async () => (await import("./tools.tsx")).Tools),
   tab("skills", "Skills", "agent.skill:read", async () => (await import("./skills/skills.tsx")).Skills),
@@ -54,7 +60,7 @@ export function AgentPage({ slug, tab: name, rest }: Props) {
   // Read again for each tab, since changes in other tabs make new revisions.
   const { value, error, reload } = useLoaded(async () => (await api.getAgent({ slug })).instance, [slug, name]);
   const agent = useComputed(() => (value.value?.slug === slug ? value.value : undefined)).value;
-  const chosen = tabs.find((tab) => tab.name === name);
+  const chosen = tabs.find((tab) => tab.name === name && isServed(tab));
   if (chosen === undefined || isRefused(error.value, 404)) return <NotFoundPage />;
   return (
     <Page title={agent?.name ?? slug} lead={agent?.description || undefined} actions={agent && <State agent={agent} />}>
@@ -62,7 +68,7 @@ export function AgentPage({ slug, tab: name, rest }: Props) {
         label="Parts of the agent"
         path={["agents", slug]}
         current={name}
-        tabs={tabs.filter(({ needs }) => may(needs))}
+        tabs={tabs.filter((tab) => isServed(tab) && may(tab.needs))}
       />
       <Failure error={error.value} retry={reload} />
       {!agent && error.value === undefined && <Waiting />}

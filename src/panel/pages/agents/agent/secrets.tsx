@@ -2,6 +2,7 @@ import { api } from "../../../data/api.ts";
 import { useForm } from "../../../data/form/form.ts";
 import { useLoaded } from "../../../data/list/load.ts";
 import { hrefOf } from "../../../data/route.ts";
+import { hasFeature } from "../../../data/session.ts";
 import { Allowed } from "../../../ui/allowed.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { DeleteButton } from "../../../ui/dialog/buttons.tsx";
@@ -18,8 +19,16 @@ export function Secrets({ agent: { slug } }: TabProps) {
   return (
     <div class="form">
       <p class="soft">
-        Keys of model providers, and what tools sign in with. The model and the logs never see them; nobody can read one
-        here again. <a href={hrefOf(["agents", slug, "tools"])}>What the tools still need</a>
+        {hasFeature("providers") ? (
+          <>
+            What tools sign in with; keys of model providers are in{" "}
+            <a href={hrefOf(["agents", slug, "models"])}>Models</a>.
+          </>
+        ) : (
+          "Keys of model providers, and what tools sign in with."
+        )}{" "}
+        The model and the logs never see them; nobody can read one here again.{" "}
+        <a href={hrefOf(["agents", slug, "tools"])}>What the tools still need</a>
       </p>
       <WhenLoaded of={secrets}>
         {(all) => {
