@@ -367,6 +367,24 @@ browserTest("an owner sets prices, by keyboard, and sees what turns cost", async
   await page.keyboard.press("Enter");
   await own.getByRole("row", { name: /demo:\*/ }).waitFor();
   await looksRight(page, "managed-prices");
+
+  await page.getByRole("button", { name: "New price" }).press("Enter");
+  await create.getByLabel("Model").fill("gpt-5*");
+  await create.getByLabel("Input", { exact: true }).fill("1");
+  await create.getByLabel("Output").fill("1");
+  await page.keyboard.press("Enter");
+  await create.getByText("Model: must have one price of a provider").waitFor();
+  await create.getByRole("button", { name: "Cancel" }).press("Enter");
+  const gpt = own.getByRole("row", { name: /openai:gpt-5/ });
+  for (const [currency, sign] of [
+    ["CHF", "CHF"],
+    ["EUR", "€"],
+  ] as const) {
+    await gpt.getByRole("button", { name: "Edit" }).press("Enter");
+    await page.getByRole("dialog").getByLabel("Currency").fill(currency);
+    await page.keyboard.press("Enter");
+    await own.getByRole("row", { name: new RegExp(`demo:\\* ${sign}\\s?100\\.00`) }).waitFor();
+  }
   expect((await chat({ url, key, text: "Known", chatId })).status).toBe(200);
 
   await page.goto(`${url}/#/agents/assistant/settings`);
