@@ -101,24 +101,21 @@ function firstConfigured(facts: ModelFacts): ProviderName {
 }
 
 /**
- * A model by its name: at the bound connections and the default one of its provider, else at the provider of the secrets
- * and the environment.
+ * A model by its name: at the bound connections of its provider, which no other one replaces; else at the default
+ * connection, else at the provider of the secrets and the environment.
  */
 function resolveNamed(facts: ModelFacts, named: string): Resolution {
   const { provider: prefix, model } = splitModel(named);
   const provider = prefix ?? resolveModel("chat", facts).wanted?.provider ?? "demo";
-  const settings = isProviderName(provider) ? bySettings(facts, provider, model) : null;
   const bound = facts.bindings.chat ? answerersOf("chat", facts, facts.bindings.chat) : [];
-  const shared = settings?.bySecrets ? null : defaultConnection("chat", facts);
-  const candidates = [
-    ...bound.map((one) => ({ one, source: "bound" as const })),
-    ...(shared ? [{ one: shared, source: "default" as const }] : []),
-  ];
-  for (const { one, source } of candidates) {
-    const renamed = { ...one, model };
-    if (one.provider === provider && problemOf(renamed, facts) === null) return only(renamed, facts, source);
-  }
-  return settings ? only(settings, facts, provider === "demo" ? "none" : "environment") : nothing;
+  const [first, ...others] = bound.filter((one) => one.provider === provider).map((one) => ({ ...one, model }));
+  if (first) return only([first, ...others].find((one) => problemOf(one, facts) === null) ?? first, facts, "bound");
+  if (!isProviderName(provider)) return nothing;
+  const settings = bySettings(facts, provider, model);
+  const shared = settings.bySecrets ? null : defaultConnection("chat", facts);
+  const renamed = shared?.provider === provider ? { ...shared, model } : null;
+  if (renamed && problemOf(renamed, facts) === null) return only(renamed, facts, "default");
+  return only(settings, facts, provider === "demo" ? "none" : "environment");
 }
 
 /** The provider of the conversations, since no other provider may read what is learned from them. */

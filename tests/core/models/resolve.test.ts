@@ -247,10 +247,22 @@ describe("a model by its name", () => {
       "mistral:m",
     ],
     [
-      "of a fallback that is off",
+      "of a fallback that is off, which neither the default connection nor the environment replaces",
       { connections: all, bindings: { chat: bind("claude", null, "off") }, environment: openAiKey },
-      ["shared:m", "default", null],
+      ["", "bound", "disabled"],
       "openai:m",
+    ],
+    [
+      "of the provider of a bound connection that is off",
+      { connections: all, bindings: { chat: bind("off") }, environment: openAiKey },
+      ["", "bound", "disabled"],
+      "openai:m",
+    ],
+    [
+      "at a fallback, for a bound connection that is off",
+      { connections: all, bindings: { chat: bind("off", null, "shared") }, environment: openAiKey },
+      ["shared:m", "bound", null],
+      "m",
     ],
     [
       "of a provider that is only in the environment",
@@ -305,6 +317,16 @@ describe("fast", () => {
     [
       "a bound one that is off",
       { connections: all, bindings: { fast: bind("off") }, ...ofAgent({ fastModel: "m" }) },
+      ["", "bound", "disabled"],
+    ],
+    [
+      "the agent's own, of a bound connection that is off",
+      {
+        connections: all,
+        bindings: { chat: bind("off") },
+        environment: openAiKey,
+        ...ofAgent({ fastModel: "openai:m" }),
+      },
       ["", "bound", "disabled"],
     ],
     [
