@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../postgres-node.ts";
 import { completions, type Target } from "./doors.ts";
-import { createAgents, startEngine } from "./engine.ts";
+import { createAgents, createBoundAgents, startEngine } from "./engine.ts";
 import { load } from "./load.ts";
 import { settle } from "./meter.ts";
 import { type Peer, stayHome } from "./peers.ts";
@@ -33,6 +33,8 @@ interface Kind {
   warmUp: number;
   /** Another build of the engine that takes part. */
   otherEngine?: string | undefined;
+  /** Whether an engine takes part whose agents have a connection with two fallbacks. */
+  bound?: boolean;
   peers?: readonly Peer[];
 }
 
@@ -48,7 +50,7 @@ const floorTarget = (url: string): Target => ({ url, door: completions });
 
 /** The floors, the engine and its peers, on databases of one kind; ended when `work` is. */
 export async function withContestants<T>(kind: Kind, work: (contestants: Contestant[]) => Promise<T>): Promise<T> {
-  const { modelUrl, makeDatabase, warmUp, otherEngine, peers = [] } = kind;
+  const { modelUrl, makeDatabase, warmUp, otherEngine, bound = false, peers = [] } = kind;
   const directory = await mkdtemp(join(tmpdir(), "agent-engine-bench-"));
   const contestants: Contestant[] = [];
   const started: ServerProcess[] = [];
@@ -82,6 +84,10 @@ export async function withContestants<T>(kind: Kind, work: (contestants: Contest
     }
     await add("engine", 3_000, (env) => startEngine(env), createAgents);
     if (otherEngine) await add("other engine", 3_000, (env) => startEngine(env, otherEngine), createAgents);
+    if (bound) {
+      const start = (env: Record<string, string>) => startEngine({ ...env, EDITION: "managed" });
+      await add("bound engine", 3_000, start, (url) => createBoundAgents(url, modelUrl));
+    }
     for (const { name, script, door } of peers) {
       const start = async ({ NODE_OPTIONS = "", ...env }: Record<string, string>) =>
         startMeasured(script, {

@@ -61,21 +61,53 @@ export async function createAgents(url: string, replies: readonly ReplyShape[] =
   return engineTarget(url);
 }
 
+/** The same agents of the managed edition, answered by a connection of the organization with two fallbacks. */
+export async function createBoundAgents(url: string, modelUrl: string): Promise<Target> {
+  const target = await createAgents(url);
+  const token = await ownerToken(url);
+  const baseUrl = `${modelUrl}/v1`;
+  await send(url, "PATCH", "/api/installation/policies", { httpAllowedHosts: [new URL(baseUrl).host] }, token);
+  const { user } = await send<Me>(url, "GET", "/api/me", null, token);
+  const connections = `/api/organizations/${user.organizations[0].slug}/provider-connections`;
+  const ids: string[] = [];
+  for (const name of ["first", "second", "third"]) {
+    const input = { name, provider: "openai-compatible", baseUrl };
+    const { connection } = await send<{ connection: { id: string } }>(url, "POST", connections, input, token);
+    ids.push(connection.id);
+  }
+  const [connectionId, ...others] = ids;
+  for (const model of shapeNames) {
+    const fallbacks = others.map((id) => ({ connectionId: id, model }));
+    await send(url, "PUT", `/api/instances/${model}/provider-roles/chat`, { connectionId, model, fallbacks }, token);
+  }
+  return target;
+}
+
+interface Me {
+  user: { organizations: [{ slug: string }] };
+}
+
 export async function ownerToken(url: string): Promise<string> {
-  const { token } = await send(url, "POST", "/api/auth/sign-in/email", owner);
+  const { token } = await send<{ token?: string }>(url, "POST", "/api/auth/sign-in/email", owner);
   if (!token) throw new Error("The sign-in answered no token");
   return token;
 }
 
 /** One call of the management API. */
-export async function send(url: string, method: string, path: string, body: object, token?: string) {
+export async function send<T = unknown>(
+  url: string,
+  method: string,
+  path: string,
+  body: object | null,
+  token?: string,
+): Promise<T> {
   const response = await fetch(url + path, {
     method,
     headers: { "Content-Type": "application/json", ...(token ? { Authorization: `Bearer ${token}` } : {}) },
-    body: JSON.stringify(body),
+    ...(body && { body: JSON.stringify(body) }),
   });
   if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as { token?: string };
+  return (await response.json()) as T;
 }
 
 /** Agents that exist already. */

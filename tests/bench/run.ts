@@ -45,6 +45,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     rounds: { type: "string", default: "3" },
     engine: { type: "string" },
+    bound: { type: "boolean", default: false },
     database: { type: "string" },
     peers: { type: "boolean", default: false },
     scale: { type: "string", default: "1" },
@@ -245,7 +246,8 @@ async function compare(database: string, makeDatabase: Database | null, peers: P
   const otherEngine = values.engine && resolve(values.engine);
   // The embedded database costs more time, and differs in little but the turn.
   const times = makeDatabase ? rounds : Math.max(1, rounds - 1);
-  const kind = { modelUrl: model.url, makeDatabase, warmUp: 400, otherEngine, peers };
+  const { bound } = values;
+  const kind = { modelUrl: model.url, makeDatabase, warmUp: 400, otherEngine, bound, peers };
   await withContestants(kind, async (contestants) => {
     const meter = new Meter(watched);
     const lines: Line[] = [];
