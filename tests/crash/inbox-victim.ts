@@ -65,9 +65,14 @@ if (moment === "") {
   process.exit(0);
 }
 
-/** New messages, each third of which is sent twice. A burst without a pause would be answered after 10 seconds only. */
-async function converse(chat: number): Promise<void> {
-  for (let number = 1; ; number += 1) {
+/**
+ * New messages, each third of which is sent twice. A burst without a pause would be answered after 10 seconds only. After
+ * ten messages another chat begins: a killed process may hold the job of this one.
+ */
+async function converse(first: number): Promise<void> {
+  for (let sent = 0; ; sent += 1) {
+    const chat = first + 3 * Math.floor(sent / 10);
+    const number = (sent % 10) + 1;
     await bring(chat, number);
     if (number % 3 === 0) await bring(chat, number);
     await sleep(50 + Math.random() * 50);

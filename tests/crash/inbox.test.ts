@@ -112,7 +112,7 @@ test.skipIf(!server)(
     const slug = await prepare(database);
     const place = `${url}?application_name=victim`;
     const acknowledged: string[] = [];
-    const waiting = [...everywhere, ...randomly(2)].map((moment, index) => ({ moment, chat: 1_000 + 10 * index }));
+    const waiting = [...everywhere, ...randomly(2)].map((moment, index) => ({ moment, chat: 1_000 * (index + 1) }));
     const runner = async () => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         acknowledged.push(...(await kill(place, slug, next.chat, next.moment)));
@@ -143,7 +143,7 @@ test.each(
   const moments: Moment[] = [["after store", 4], ["during record", 2], ["after record", 3], ...randomly(1)];
   const acknowledged: string[] = [];
   for (const [index, moment] of moments.entries()) {
-    acknowledged.push(...(await kill(directory, slug, 1_000 + 10 * index, moment)));
+    acknowledged.push(...(await kill(directory, slug, 1_000 * (index + 1), moment)));
   }
   await expectAnsweredOnce(directory, slug, acknowledged, look);
 }, 180_000);
