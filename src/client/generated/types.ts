@@ -2808,7 +2808,7 @@ export interface WorkspaceProviders {
 
 export interface WorkspaceProvidersBody {
   /** Null: every provider. The built-in model `demo` is always admitted. */
-  admitted?: Array<{
+  admitted: Array<{
     provider:
       | "openai"
       | "anthropic"

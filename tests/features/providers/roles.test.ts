@@ -140,7 +140,7 @@ test("options follow the workspace's admission, which makes a bound connection u
     options: [{ models: ["gpt-5-mini"] }, { models: ["gpt-5-mini"] }],
   });
   expect(await refusal(h.bind("chat", { connectionId: main.id, model: "gpt-5-nano" }))).toEqual(refused);
-  await h.admit({ privateConnections: false });
+  await h.admit({ admitted: null, privateConnections: false });
   expect(await optionsOf(h, "chat")).toEqual(["OpenAI"]);
   expect(await h.list(h.own)).toMatchObject([{ usable: false, reason: "not-admitted", roles: ["chat"] }]);
   await h.admit({ admitted: [{ provider: "mistral", models: null }] });
@@ -148,7 +148,7 @@ test("options follow the workspace's admission, which makes a bound connection u
     [],
     [expect.objectContaining({ usable: true })],
   ]);
-  await h.admit({});
+  await h.admit({ admitted: null });
   expect(await h.role("chat")).toMatchObject({ usable: true, reason: null });
 });
 
@@ -160,20 +160,21 @@ test("a workspace's admission is read, replaced and checked", async () => {
   const limited = { admitted: [{ provider: "mistral", models: null }], privateConnections: false };
   expect([await h.admit(limited), await h.answer(h.send("GET", path))]).toEqual([limited, limited]);
   await h.admit(limited);
-  expect(await h.admit({})).toEqual(everything);
+  expect(await h.admit({ admitted: null })).toEqual(everything);
   const log = (await auditOf(h)).filter(({ action }) => action === "workspace-providers.update");
   expect(log.map(({ target, summary }) => [target, Object.keys(Object(summary?.changes)).sort()])).toEqual([
     ["default", ["admitted", "privateConnections"]],
     ["default", ["admitted", "privateConnections"]],
   ]);
   const wrong = async (json: Record<string, unknown>) => refusal(h.send("PUT", path, json));
+  expect((await wrong({ admited: [] }))[0]).toBe(400);
   const openai = { provider: "openai", models: null };
   expect(await wrong({ admitted: [openai, openai] })).toEqual([400, "admitted: must not name a provider twice"]);
   expect((await wrong({ admitted: [{ provider: "openai", models: ["../x"] }] }))[0]).toBe(400);
   expect((await wrong({ admitted: [{ provider: "cohere", models: null }] }))[0]).toBe(400);
   const unknown = path.replace(h.organization.workspaceId, nobody);
   for (const method of ["GET", "PUT"]) {
-    expect(await refusal(h.send(method, unknown, method === "PUT" ? {} : undefined))).toEqual([
+    expect(await refusal(h.send(method, unknown, method === "PUT" ? everything : undefined))).toEqual([
       404,
       "Workspace not found",
     ]);

@@ -27,8 +27,9 @@ const privateConnections = z.boolean().openapi({
   example: true,
 });
 
+/** Without a default for `admitted`: a misspelled name would admit every provider. */
 export const NewAdmission = z
-  .object({ admitted: admitted.default(null), privateConnections: privateConnections.default(true) })
+  .object({ admitted, privateConnections: privateConnections.default(true) })
   .openapi("WorkspaceProvidersBody");
 export type NewAdmission = z.infer<typeof NewAdmission>;
 
