@@ -14,21 +14,25 @@ const bundle = bundled("room-victim");
 /** When a process kills itself: at the n-th such moment, or this many milliseconds after its start. */
 type Moment = readonly [moment: string, ordinal: number];
 
-/** How a turn opens is the same as for a message, whose test tries it each time. */
-const steps = [...inHardFaults(["open"]), "record", "complete"];
+/** The steps of a turn and its job are the same as for a message, whose test tries all of them each time. */
 const everywhere: Moment[] = [
-  ...steps.flatMap((step, index): Moment[] => [
-    [`before ${step}`, 1 + index],
-    [`during ${step}`, 2],
-    [`after ${step}`, 3 - index],
-  ]),
-  ...[3, 8, ...inHardFaults([5, 6, 9])].flatMap((ordinal): Moment[] => [
-    ["before commit", ordinal],
-    ["after commit", ordinal],
-  ]),
+  ["before record", 1],
+  ["during complete", 2],
+  ["after record", 3],
+  ["before commit", 3],
+  ["after commit", 8],
   ["thinking", 2],
   ["answering", 1],
   ...inHardFaults<Moment>([
+    ...["open", "record", "complete"].flatMap((step, index): Moment[] => [
+      [`before ${step}`, 1 + index],
+      [`during ${step}`, 2],
+      [`after ${step}`, 3 - index],
+    ]),
+    ...[3, 5, 6, 8, 9].flatMap((ordinal): Moment[] => [
+      ["before commit", ordinal],
+      ["after commit", ordinal],
+    ]),
     ["thinking", 3],
     ["answering", 3],
   ]),

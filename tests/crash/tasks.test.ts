@@ -15,20 +15,26 @@ const bundle = bundled("tasks-victim");
 /** When a process kills itself: at the n-th such moment, or this many milliseconds after its start. */
 type Moment = readonly [moment: string, ordinal: number];
 
-/** The steps in which a run differs from the answer to a message, whose test covers all moments. */
-const steps = ["record", "complete"];
+/** The steps of a turn and its job are the same as for a message, whose test tries all of them each time. */
 const everywhere: Moment[] = [
   // Transactions create tasks, start runs, and end runs.
-  ...[4, 10, ...inHardFaults([7])].flatMap((ordinal): Moment[] => [
-    ["before store", ordinal],
-    ["after store", ordinal],
-  ]),
-  ...steps.flatMap((step, index): Moment[] => [
-    [`before ${step}`, 2 + index],
-    [`during ${step}`, 3 + index],
-    [`after ${step}`, 3],
-  ]),
+  ["before store", 4],
+  ["after store", 10],
+  ["before record", 2],
+  ["during complete", 4],
+  ["after record", 3],
   ["thinking", 3],
+  ...inHardFaults<Moment>([
+    ...[4, 7, 10].flatMap((ordinal): Moment[] => [
+      ["before store", ordinal],
+      ["after store", ordinal],
+    ]),
+    ...["record", "complete"].flatMap((step, index): Moment[] => [
+      [`before ${step}`, 2 + index],
+      [`during ${step}`, 3 + index],
+      [`after ${step}`, 3],
+    ]),
+  ]),
 ];
 const randomly = (count: number) => randomTimes(count, { min: 50, max: 800 }).map((ms): Moment => ["ms", ms]);
 
