@@ -32,11 +32,11 @@ async function record(services: Services, { agent, requestId, from, to, code }: 
   if (!allowed) return;
   await audit(services.database.db, {
     action: "provider.fallback",
-    target: from.connection ?? labelOf(from),
+    target: agent.slug,
     agentId: agent.id,
     organizationId: agent.organizationId,
     actor: { type: "system", id: null, name: "fallback" },
     request: { id: requestId, ip: "" },
-    summary: { agent: agent.slug, from: labelOf(from), to: labelOf(to), code },
+    summary: { from: labelOf(from), to: labelOf(to), code },
   });
 }

@@ -106,10 +106,10 @@ test("a provider that fails is replaced at each chat door, and the turn, its mes
   });
   expect(others).toEqual([]);
   expect(entry).toMatchObject({
-    target: "primary",
+    target: h.agent.slug,
     actorType: "system",
     organizationId: h.organization.id,
-    summary: { agent: h.agent.slug, from: "primary (gpt)", to: "backup (large)", code: code.code },
+    summary: { from: "primary (gpt)", to: "backup (large)", code: code.code },
   });
   const answers = JSON.stringify([events, repeated, whole, lines, seen.texts, entry, messages]);
   expect(answers).not.toMatch(/CANARY|key-of-/);

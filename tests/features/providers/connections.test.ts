@@ -39,6 +39,7 @@ test.each(["shared", "private"] as const)("a %s connection is made, shown, chang
   expect(await h.list(path)).toEqual([after]);
   const keyless = await h.answer(h.send("PATCH", one, { apiKey: null, enabled: true }));
   expect(keyless.connection).toMatchObject({ apiKeyHint: null, usable: false, reason: "no-key" });
+  expect((await h.send("POST", `${one}/test`)).status).toBe(200);
   expect((await h.send("DELETE", one)).status).toBe(200);
   expect(await h.list(path)).toEqual([]);
   expect(await refusal(h.send("DELETE", one))).toEqual([404, "Connection not found"]);
@@ -49,6 +50,7 @@ test.each(["shared", "private"] as const)("a %s connection is made, shown, chang
     ["provider-connection.create", target("OpenAI"), []],
     ["provider-connection.update", target("OpenAI"), ["enabled", "name"]],
     ["provider-connection.update", target("Main"), ["apiKey", "enabled"]],
+    ["provider-connection.test", target("Main"), []],
     ["provider-connection.delete", target("Main"), []],
   ]);
   const rows = await h.services.database.query("select * from audit_logs", []);

@@ -23,8 +23,10 @@ export async function testConnection(ctx: Ctx, slug: string | null, id: string):
   const home = await findHome(ctx, slug);
   const row = await findConnection(ctx.db, ctx, home, id);
   const result = await callProvider(ctx, row);
-  const summary = { id, ...result };
-  const change = { action: "provider-connection.test", target: row.name, summary, agentUnchanged: true };
+  // The target of an entry about an agent is its slug.
+  const target = slug ?? row.name;
+  const summary = { id, name: row.name, ...result };
+  const change = { action: "provider-connection.test", target, summary, agentUnchanged: true };
   await write(ctx, { ...change, ...(home ? { agentId: home.id } : {}) }, async () => {});
   return result;
 }

@@ -43,7 +43,7 @@ function Roles({ slug, roles, onChange }: Props & { roles: readonly ProviderRole
     <>
       {chat && !chat.usable && <Silent {...chat} />}
       <p class="soft">
-        An agent binds a purpose to a connection{" "}
+        An agent binds a role to a connection{" "}
         {may("org.secret:read") ? <a href={hrefOf(["providers"])}>of the organization</a> : "of the organization"} or to
         a private one. A change is in force with the next turn.
       </p>
